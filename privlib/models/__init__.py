@@ -1,0 +1,13 @@
+"""Encoders, language models and labellers: the only package that runs torch, and only when used.
+
+`encoder()` texts to vectors, cached on disk; `language_model()` local or served generation and
+scoring; `labeller(kind)` attackers of three families; `fit_radius` the neighbourhood radius of an
+encoder. Importing this package costs numpy; torch, transformers and scikit-learn load on first use.
+"""
+
+from __future__ import annotations
+
+from privlib.models.encoders import Encoder, encoder
+from privlib.models.radius import fit_radius, nearest_distances
+
+__all__ = ["Encoder", "encoder", "fit_radius", "nearest_distances"]

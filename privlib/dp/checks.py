@@ -1,0 +1,122 @@
+"""Checks of arguments: public parameters by value, private data by type and shape only.
+
+A message about a public parameter shows what came; a message about private data never does, because
+an error text travels to logs and screens that no privacy bill covers.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from fractions import Fraction
+
+import numpy as np
+
+UNITS = ("record", "user")
+RELATIONS = ("add_drop", "replace", "replace_with_null")
+
+
+def positive(name: str, value: float) -> float:
+    """`value` as a float in (0, infinity); ValueError otherwise."""
+    number = _number(name, value)
+    if not 0 < number < math.inf:
+        raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
+    return number
+
+
+def nonnegative(name: str, value: float, *, infinite: bool = False) -> float:
+    """`value` as a float in [0, infinity), or [0, infinity] when `infinite`; ValueError otherwise."""
+    number = _number(name, value)
+    if not 0 <= number <= math.inf or (number == math.inf and not infinite):
+        raise ValueError(f"{name} must be a {'' if infinite else 'finite '}number of at least 0, got {value!r}")
+    return number
+
+
+def probability(name: str, value: float) -> float:
+    """`value` as a float in [0, 1]; ValueError otherwise."""
+    number = _number(name, value)
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} must be a probability in [0, 1], got {value!r}")
+    return number
+
+
+def open_probability(name: str, value: float) -> float:
+    """`value` as a float in (0, 1), ends excluded; ValueError otherwise."""
+    number = _number(name, value)
+    if not 0 < number < 1:
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+    return number
+
+
+def whole(name: str, value: int, *, at_least: int) -> int:
+    """`value` as an int of at least `at_least`; TypeError for other types (bool, 3.0), ValueError when smaller."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if number < at_least:
+        raise ValueError(f"{name} must be an integer of at least {at_least}, got {value!r}")
+    return number
+
+
+def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    """`value` when it is one of `allowed`; ValueError otherwise."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")
+    return value
+
+
+def private_floats(name: str, private, shape: tuple[int | None, ...]) -> np.ndarray:
+    """A float64 copy of private numbers of the stated public shape (None: any length), all finite.
+
+    Raises TypeError (dtype) and ValueError (shape, NaN or infinity); the message holds no value and no
+    position, so that it says nothing beyond "the data is malformed".
+    """
+    array = np.asarray(private)
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{name} must be an array of real numbers, got dtype {array.dtype}")
+    _check_shape(name, array, shape)
+    floats = array.astype(np.float64)
+    if not np.isfinite(floats).all():
+        raise ValueError(f"{name} must hold finite numbers only (array of shape {array.shape})")
+    return floats
+
+
+def private_integers(name: str, private, shape: tuple[int | None, ...]) -> np.ndarray:
+    """An int64 copy of private integers of the stated public shape (None: any length); raises as `private_floats`."""
+    array = np.asarray(private)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be an array of integers, got dtype {array.dtype}")
+    _check_shape(name, array, shape)
+    if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{name} must fit 64-bit signed integers (array of shape {array.shape})")
+    return array.astype(np.int64)
+
+
+def round_up(value: Fraction) -> float:
+    """Smallest float that is not below an exact fraction; how scales and losses are rounded."""
+    number = float(value)
+    return number if Fraction(number) >= value else math.nextafter(number, math.inf)
+
+
+def _check_shape(name: str, array: np.ndarray, shape: tuple[int | None, ...]) -> None:
+    fits = array.ndim == len(shape) and all(
+        wanted is None or wanted == length for wanted, length in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = "(" + ", ".join("any" if length is None else str(length) for length in shape) + ")"
+        raise ValueError(f"{name} must have shape {wanted}, got shape {array.shape}")
+
+
+def _number(name: str, value: float) -> float:
+    if isinstance(value, (bool, np.bool_, str, bytes)):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, got {value!r}") from None
+    if math.isnan(number):
+        raise ValueError(f"{name} must be a number, got nan")
+    return number

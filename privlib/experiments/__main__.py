@@ -1,0 +1,121 @@
+"""Command line: `python -m privlib.experiments run | check | accept | ledger | report | clean`.
+
+Exit status: 0 done, 1 a notebook failed or a check found a difference, 2 the request makes no sense.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+
+from privlib.experiments.workspace import PROFILES, DataSource, ExperimentError, Workspace
+
+
+def run(workspace: Workspace, options: argparse.Namespace) -> int:
+    from privlib.experiments import runner
+    from privlib.experiments.profiles import plan
+
+    data = DataSource.parse(options.data, workspace)
+    jobs = plan(workspace, options.profile, data, options.only)
+    outcome = runner.run(
+        workspace,
+        options.profile,
+        data,
+        jobs,
+        workers=options.workers,
+        timeout=options.timeout,
+        complete=options.only is None,
+        progress=not options.quiet,
+    )
+    for message in outcome.failures.values():
+        print(f"FAILED {message}", file=sys.stderr)
+    print(
+        f"{len(outcome.executed)} executed, {len(outcome.current)} current already, "
+        f"{len(outcome.failures)} failed (profile {options.profile}, data {data.kind})"
+    )
+    return 1 if outcome.failures else 0
+
+
+def check(workspace: Workspace, options: argparse.Namespace) -> int:
+    from privlib.experiments import regression
+
+    result = regression.check(workspace, options.profile, DataSource.parse(options.data, workspace))
+    for line in result.notices:
+        print(f"notice: {line}")
+    for line in result.differences:
+        print(f"DIFFERS {line}", file=sys.stderr)
+    print(f"{result.compared} records compared, {len(result.differences)} differences")
+    return 1 if result.differences else 0
+
+
+def accept(workspace: Workspace, options: argparse.Namespace) -> int:
+    from privlib.experiments import regression
+
+    changed = regression.accept(workspace, options.profile, DataSource.parse(options.data, workspace))
+    for path in changed:
+        print(f"{'recorded' if path.exists() else 'removed'} {path.relative_to(workspace.root)}")
+    print(f"{len(changed)} files changed")
+    return 0
+
+
+def ledger(workspace: Workspace, options: argparse.Namespace) -> int:
+    from privlib.experiments import ledger as claims
+    from privlib.experiments.gather import published
+
+    state = published(workspace)
+    judgements = claims.judge(workspace)
+    text = claims.render(judgements, state.profile, list(state.notebooks))
+    (workspace.generated / "ledger.md").write_text(text, encoding="utf-8")
+    for verdict in claims.VERDICTS:
+        print(f"{sum(j.verdict == verdict for j in judgements):4d} {verdict}")
+    return 0
+
+
+def report(workspace: Workspace, options: argparse.Namespace) -> int:
+    from privlib.experiments import report as execution
+
+    (workspace.generated / "execution.md").write_text(execution.render(workspace), encoding="utf-8")
+    return 0
+
+
+def clean(workspace: Workspace, options: argparse.Namespace) -> int:
+    for folder in (workspace.generated, workspace.tables, workspace.runs):
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m privlib.experiments")
+    commands = parser.add_subparsers(dest="command", required=True)
+    which = argparse.ArgumentParser(add_help=False)
+    which.add_argument("--profile", choices=PROFILES, default="smoke")
+    which.add_argument("--data", default="packaged", help="packaged, hub, or a folder")
+    one = commands.add_parser("run", parents=[which], help="execute the notebooks that are not current")
+    one.add_argument("--only", action="append", metavar="NAME", help="this notebook only (may be repeated)")
+    one.add_argument("--workers", type=int, default=2)
+    one.add_argument("--timeout", type=int, help="seconds a cell may take (by default the profile's)")
+    one.add_argument("--quiet", action="store_true", help="no progress bar")
+    one.set_defaults(action=run)
+    for name, action, says in (
+        ("check", check, "compare the run at hand with book/recorded"),
+        ("accept", accept, "make the records of the run at hand the recorded ones"),
+    ):
+        commands.add_parser(name, parents=[which], help=says).set_defaults(action=action)
+    commands.add_parser("ledger", help="write book/_generated/ledger.md").set_defaults(action=ledger)
+    commands.add_parser("report", help="write book/_generated/execution.md").set_defaults(action=report)
+    commands.add_parser("clean", help="remove everything that a run can make again").set_defaults(action=clean)
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    options = _parser().parse_args(argv)
+    try:
+        return options.action(Workspace.default(), options)
+    except ExperimentError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,214 @@
+"""The claims ledger: book/claims.csv judged by its own rules against the records of this build.
+
+A verdict is never typed. Records of the run at hand come first; for other corpora the committed
+records of the record and book profiles are used too, and a rule must hold on every one of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+
+from privlib.experiments import rules
+from privlib.experiments.gather import published
+from privlib.experiments.records import Record, read, recorded
+from privlib.experiments.workspace import ExperimentError, Workspace
+
+REPRODUCED = "reproduced"
+TREND = "trend only"
+SIZE = "not at this size"
+CONTRADICTED = "contradicted"
+NOT_RUN = "not run here"
+PROVED = "proved and tested"
+ABSENT = "not checkable from our copy"
+VERDICTS = (REPRODUCED, PROVED, TREND, SIZE, CONTRADICTED, NOT_RUN, ABSENT)
+SHAPES = ("trend", "ordering")  # claims that a trend or order reproduces; for the others it is the trend only
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One row of book/claims.csv; all strings."""
+
+    id: str
+    paper: str
+    item: str
+    kind: str
+    claim: str
+    value: str
+    unit: str
+    where: str
+    needs: str
+    notebook: str
+    record: str
+    test: str
+    rule: str
+    tolerance: str
+
+
+@dataclass(frozen=True)
+class Judgement:
+    claim: Claim
+    verdict: str
+    ours: str = ""
+
+
+def read_claims(path: Path) -> list[Claim]:
+    """Rows of the ledger; raises ExperimentError for other columns, repeated ids or rules that do not parse."""
+    names = [f.name for f in fields(Claim)]
+    with open(path, newline="", encoding="utf-8") as stream:
+        reader = csv.DictReader(stream)
+        if reader.fieldnames != names:
+            raise ExperimentError(f"{path.name} must have the columns {', '.join(names)}, got {reader.fieldnames}")
+        claims = [Claim(**row) for row in reader]
+    if repeated := [id for id, count in Counter(claim.id for claim in claims).items() if count > 1]:
+        raise ExperimentError(f"{path.name} repeats {', '.join(repeated)}")
+    for claim in claims:
+        _explained(claim, lambda claim=claim: rules.parse(claim.rule) if claim.rule else None)
+    return claims
+
+
+def judge(workspace: Workspace) -> list[Judgement]:
+    """Verdict of every claim; raises ExperimentError naming the claim whose record, test, column or rule is missing."""
+    state = published(workspace)
+    fresh = {made.id: made for made in map(read, sorted((workspace.generated / "records").glob("*.json")))}
+    claims = read_claims(workspace.claims)
+    return [_explained(claim, lambda claim=claim: _judge(workspace, claim, fresh, state.profile)) for claim in claims]
+
+
+def verdict(claim: Claim, records: Sequence[Record], *, small_grid: bool = False) -> Judgement:
+    """Judge one claim that has a rule on records.
+
+    The first alternative that holds on every record decides: a number is reproduced; a trend or order
+    reproduces a claim of that kind and is `trend only` for the others. When none holds the claim is
+    contradicted, or `not at this size` where the rule says that the record is smaller.
+    small_grid: whether an empty selection means that this profile does not run the claim (else it is an error).
+    """
+    rule = rules.parse(claim.rule)
+    heard = []
+    for alternative in rule.alternatives:
+        try:
+            findings = [rules.evaluate(alternative, made.rows, claim.tolerance) for made in records]
+        except rules.NoRows as error:
+            if not small_grid:
+                raise
+            return Judgement(claim, NOT_RUN, f"not in the grid of this profile: {error}")
+        ours = "; ".join(
+            f"{made.corpus}: {finding.ours}" if len(records) > 1 else finding.ours
+            for made, finding in zip(records, findings, strict=True)
+        )
+        if all(finding.holds for finding in findings):
+            exact = alternative.kind == "number" or claim.kind in SHAPES
+            return Judgement(claim, REPRODUCED if exact else TREND, ours)
+        heard.append(ours)
+    return Judgement(claim, SIZE if rule.smaller else CONTRADICTED, " / ".join(heard))
+
+
+def _judge(workspace: Workspace, claim: Claim, fresh: dict[str, Record], profile: str) -> Judgement:
+    for node in _nodes(claim):
+        if not test_exists(workspace.root, node):
+            raise ExperimentError(f"names the test {node}, which is not in the tree")
+    if not claim.rule:
+        return Judgement(claim, NOT_RUN)
+    word = rules.parse(claim.rule).word
+    if word == "absent":
+        return Judgement(claim, ABSENT)
+    if word is not None:
+        if not claim.test:
+            raise ExperimentError(f"has the rule {word!r} and names no test")
+        return Judgement(
+            claim, PROVED if word == "theorem" else CONTRADICTED, "" if word == "theorem" else "counter-example"
+        )
+    records = [fresh[claim.record]] if claim.record in fresh else []
+    for made in recorded(claim.record, workspace) if claim.record else ():
+        if made.profile in ("record", "book") and made.corpus not in {known.corpus for known in records}:
+            records.append(made)
+    if not records:
+        raise ExperimentError(f"names the record {claim.record!r}, which neither this run nor book/recorded holds")
+    if {made.notebook for made in records} != {claim.notebook}:
+        raise ExperimentError(f"names the notebook {claim.notebook!r}, its record is made by {records[0].notebook!r}")
+    return verdict(claim, records, small_grid=profile == "smoke")
+
+
+def test_exists(root: Path, node: str) -> bool:
+    """Whether a pytest node id (file::function or file::Class::function, parameters aside) is in the tree."""
+    file, _, rest = node.partition("::")
+    return rest.partition("[")[0] in _tests_in(root / file)
+
+
+test_exists.__test__ = False  # a name that pytest would collect where it is imported
+
+
+@cache
+def _tests_in(path: Path) -> frozenset[str]:
+    if not path.is_file():
+        return frozenset()
+    found = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}::{inner.name}" for inner in node.body if isinstance(inner, ast.FunctionDef)}
+    return frozenset(found)
+
+
+def _nodes(claim: Claim) -> list[str]:
+    return [node.strip() for node in claim.test.split(";") if node.strip()]
+
+
+def _explained(claim: Claim, work):
+    try:
+        return work()
+    except ExperimentError as error:
+        raise ExperimentError(f"claim {claim.id} {error}") from error
+
+
+def render(judgements: Sequence[Judgement], profile: str, notebooks: Sequence[str]) -> str:
+    """Markdown for the ledger page: counts, then one table a paper. `notebooks` are those that have a page."""
+    papers = list(dict.fromkeys(j.claim.paper for j in judgements))
+    counts = Counter((j.claim.paper, j.verdict) for j in judgements)
+    lines = [
+        f"Verdicts of this build (profile {profile}), computed from its records:",
+        "",
+        "| verdict | " + " | ".join(papers) + " | all |",
+        "|---|" + "---|" * (len(papers) + 1),
+    ]
+    for name in VERDICTS:
+        row = [counts[paper, name] for paper in papers]
+        lines.append(f"| {name} | " + " | ".join(map(str, row)) + f" | {sum(row)} |")
+    for paper in papers:
+        lines += [
+            "",
+            f"## {paper}",
+            "",
+            "| id | where | claim | paper's value | ours | verdict | evidence |",
+            "|---|" * 1 + "---|" * 6,
+        ]
+        lines += [_row(j, notebooks) for j in judgements if j.claim.paper == paper]
+    return "\n".join(lines) + "\n"
+
+
+def _row(judgement: Judgement, notebooks: Sequence[str]) -> str:
+    claim = judgement.claim
+    evidence = []
+    if claim.notebook:
+        link = f"[{_escaped(claim.notebook)}](_generated/{claim.notebook}.ipynb)" if claim.notebook in notebooks else ""
+        evidence.append(f"{link} `python -m privlib.experiments run --only {claim.notebook}`".strip())
+    evidence += [f"`pytest {node}`" for node in _nodes(claim)]
+    if claim.rule and rules.parse(claim.rule).word is None:
+        evidence.append(f"rule `{claim.rule}`" + (f", tolerance `{claim.tolerance}`" if claim.tolerance else ""))
+    if not evidence and judgement.verdict == NOT_RUN:
+        evidence.append(_escaped(f"needs {claim.needs}"))
+    value = " ".join(part for part in (claim.value, claim.unit) if part)
+    cells = [claim.id, *map(_escaped, (claim.item, claim.claim, value, judgement.ours)), f"**{judgement.verdict}**"]
+    return "| " + " | ".join([*cells, "; ".join(evidence).replace("|", "\\|")]) + " |"
+
+
+def _escaped(text: str) -> str:
+    for character in "\\`*_{}[]<>|#~$":
+        text = text.replace(character, f"\\{character}")
+    return text

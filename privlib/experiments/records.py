@@ -1,0 +1,284 @@
+"""A result is a record: rows with their parameters, seed, guarantee, checksums and versions.
+
+Figures, tables, numbers in prose, the claims ledger and the regression check are made from records
+only. The JSON form has a schema number, a fixed key order and floats by `repr`; NaN and missing
+values are refused, since a value that could not be computed is not a result. Time and memory are not
+in it, so that two runs give the same bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privlib.experiments.workspace import Workspace
+
+if TYPE_CHECKING:
+    import pandas
+
+    from privlib.experiments.provenance import Provenance
+
+SCHEMA = 1
+NO_CORPUS = "closed-form"
+VERSIONED = ("privlib", "numpy", "scipy", "pandas")
+MODEL_VERSIONED = ("torch", "transformers", "sentence-transformers")
+_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def plain(value: Any, where: str) -> Any:
+    """`value` as JSON holds it: numpy scalars unwrapped, infinities as {"$float": ...}; others are refused."""
+    if hasattr(value, "item") and not isinstance(value, (str, bytes)) and getattr(value, "shape", None) == ():
+        value = value.item()
+    if isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        if math.isnan(value):
+            raise ValueError(f"{where} is NaN: a value that could not be computed is not a result")
+        return value if math.isfinite(value) else {"$float": repr(value)}
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError(f"{where} must have string keys, got {sorted(map(repr, value))}")
+        return {key: plain(item, f"{where}[{key!r}]") for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return [plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist(), where)
+    raise TypeError(f"{where} must be a bool, int, float, string or a list or map of these, got {type(value).__name__}")
+
+
+def restored(value: Any) -> Any:
+    """Inverse of `plain` on its image."""
+    if isinstance(value, dict):
+        if set(value) == {"$float"}:
+            return float(value["$float"])
+        return {key: restored(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [restored(item) for item in value]
+    return value
+
+
+@dataclass(frozen=True)
+class Record:
+    """One figure or table family: its tidy rows and everything needed to get them again.
+
+    id, title: slug and heading. notebook, profile, data, corpus: which run made it (`data` is packaged,
+    folder or hub; `corpus` the first corpus, or "closed-form"). parameters: as used. guarantee: strings.
+    corpora: maps with name, sha256, source, terms. models: maps with name, checksum. versions: package to
+    version. bands: column to ("rel" | "abs", tolerance). columns, values: the table, row by row.
+    """
+
+    id: str
+    title: str
+    notebook: str
+    profile: str
+    data: str
+    corpus: str
+    parameters: dict[str, Any]
+    seed: int
+    guarantee: tuple[str, ...]
+    corpora: tuple[dict[str, str], ...]
+    models: tuple[dict[str, str], ...]
+    versions: dict[str, str]
+    bands: dict[str, tuple[str, float]]
+    columns: tuple[str, ...]
+    values: tuple[tuple[Any, ...], ...]
+
+    @cached_property
+    def rows(self) -> pandas.DataFrame:
+        """The table as a DataFrame (do not change it in place: take a copy)."""
+        import pandas as pd
+
+        return pd.DataFrame([list(row) for row in self.values], columns=list(self.columns))
+
+    def to_json(self) -> str:
+        """Canonical JSON text, one row a line, ending in a newline."""
+        head = {"schema": SCHEMA} | {
+            f.name: plain(_listed(getattr(self, f.name)), f.name) for f in fields(self) if f.name != "values"
+        }
+        for name in ("parameters", "versions", "bands"):
+            head[name] = dict(sorted(head[name].items()))
+        lines = [json.dumps(plain(list(row), "rows"), ensure_ascii=False, allow_nan=False) for row in self.values]
+        text = json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False)
+        return text[: -len("\n}")] + ',\n "rows": [\n  ' + ",\n  ".join(lines) + "\n ]\n}\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Record:
+        """Read what `to_json` wrote; raises ValueError for another schema, unknown or missing keys, NaN."""
+        loaded = json.loads(text, parse_constant=_refuse_constant)
+        expected = {"schema", "rows"} | {f.name for f in fields(cls)} - {"values"}
+        if not isinstance(loaded, dict) or loaded.get("schema") != SCHEMA:
+            raise ValueError(f"record must have schema {SCHEMA}, got {str(loaded)[:60]!r}")
+        if set(loaded) != expected:
+            raise ValueError(
+                f"record must have exactly the keys {sorted(expected)}, differs in {sorted(set(loaded) ^ expected)}"
+            )
+        loaded = restored(loaded)
+        del loaded["schema"]
+        rows = loaded.pop("rows")
+        if any(len(row) != len(loaded["columns"]) for row in rows):
+            raise ValueError(f"record {loaded['id']!r} has rows that do not match its {len(loaded['columns'])} columns")
+        for name in ("guarantee", "corpora", "models", "columns"):
+            loaded[name] = tuple(loaded[name])
+        loaded["bands"] = {column: tuple(band) for column, band in loaded["bands"].items()}
+        return cls(**loaded, values=tuple(map(tuple, rows)))
+
+    def to_csv(self) -> str:
+        """The rows alone as CSV, floats by `repr`."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([repr(v) if isinstance(v, float) else v for v in row] for row in self.values)
+        return out.getvalue()
+
+    def provenance(self) -> Provenance:
+        """The line under a figure, for display as the last value of a cell."""
+        from privlib.experiments.provenance import Provenance
+
+        return Provenance(self)
+
+
+def record(
+    *,
+    id: str,
+    title: str,
+    rows: pandas.DataFrame,
+    parameters: Mapping[str, Any],
+    seed: int,
+    guarantee: Sequence[Any] = (),
+    corpora: Sequence[Any] = (),
+    models: Sequence[Any] = (),
+    bands: Mapping[str, tuple[str, float]] | None = None,
+) -> Record:
+    """Make the record of one result, and write it when the runner asks for it ($PRIVLIB_OUT).
+
+    id: lower-case slug, unique in the book. rows: tidy table, grid columns first, without missing values.
+    parameters: as used. seed: integer. guarantee: Guarantees or strings. corpora: objects with `.name` and
+    `.provenance` (sha256, source, terms). models: objects with `.name` and `.checksum`. bands: column to
+    ("rel" | "abs", tolerance) for the regression check; columns that are not named must match.
+    Raises ValueError or TypeError naming the argument; FileExistsError when the id was already written.
+    """
+    if not _SLUG.fullmatch(id):
+        raise ValueError(f"id must be a lower-case slug such as 'plans-mass-retained', got {id!r}")
+    if isinstance(seed, bool) or not isinstance(plain(seed, "seed"), int):
+        raise TypeError(f"seed must be an integer, got {type(seed).__name__}")
+    columns, values = _table(rows)
+    settings = restored(plain(dict(parameters), "parameters"))
+    if settings.get("data") not in (None, "packaged", "hub"):
+        settings["data"] = "folder"  # which folder is this machine's affair
+    corpora = tuple(_corpus(c) for c in corpora)
+    models = tuple({"name": str(m.name), "checksum": str(m.checksum)} for m in models)
+    made = Record(
+        id=id,
+        title=title,
+        notebook=os.environ.get("PRIVLIB_NOTEBOOK", "interactive"),
+        profile=os.environ.get("PRIVLIB_PROFILE", str(settings.get("profile", "interactive"))),
+        data=os.environ.get("PRIVLIB_DATA", str(settings.get("data", "packaged"))),
+        corpus=_slug(corpora[0]["name"]) if corpora else NO_CORPUS,
+        parameters=settings,
+        seed=plain(seed, "seed"),
+        guarantee=tuple(str(g) for g in guarantee),
+        corpora=corpora,
+        models=models,
+        versions=_versions(VERSIONED + (MODEL_VERSIONED if models else ())),
+        bands=_bands(bands or {}, columns),
+        columns=columns,
+        values=values,
+    )
+    if "PRIVLIB_OUT" in os.environ:
+        write(made, Path(os.environ["PRIVLIB_OUT"]) / "records")
+    return made
+
+
+def write(made: Record, folder: Path) -> None:
+    """Write <id>.json and <id>.csv into `folder`; raises FileExistsError for an id that is there already."""
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"{made.id}.json"
+    if target.exists():
+        raise FileExistsError(f"record {made.id!r} was already written in this run: ids are unique in the book")
+    target.write_text(made.to_json(), encoding="utf-8")
+    target.with_suffix(".csv").write_text(made.to_csv(), encoding="utf-8")
+
+
+def read(path: Path) -> Record:
+    """Read one record file; raises ValueError naming the file."""
+    try:
+        return Record.from_json(path.read_text(encoding="utf-8"))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is not a record: {error}") from error
+
+
+def recorded(id: str, workspace: Workspace | None = None) -> list[Record]:
+    """Committed records of one id, `book/recorded/<profile>/<corpus>/<id>.json`, in the order of these names."""
+    folder = (workspace or Workspace.default()).recorded
+    return [read(path) for path in sorted(folder.glob(f"*/*/{id}.json"))]
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"record holds the constant {name}, which JSON does not have")
+
+
+def _slug(name: str) -> str:
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    if not slug:
+        raise ValueError(f"corpora[0].name must hold a letter or digit, got {name!r}")
+    return slug
+
+
+def _table(rows: pandas.DataFrame) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...]]:
+    columns = tuple(rows.columns)
+    if not columns or not len(rows):
+        raise ValueError(f"rows must hold at least one row and one column, got shape {rows.shape}")
+    if len(set(columns)) != len(columns) or not all(isinstance(c, str) and c for c in columns):
+        raise ValueError(f"rows must have distinct, non-empty string column names, got {list(columns)}")
+    taken = []
+    for column in columns:
+        cells = [plain(value, f"rows[{column!r}][{i}]") for i, value in enumerate(rows[column].tolist())]
+        cells = [restored(cell) for cell in cells]
+        kinds = {type(cell) for cell in cells}
+        if len(kinds) > 1 or kinds & {list, dict}:
+            raise TypeError(
+                f"rows[{column!r}] must hold one of bool, int, float, string, got {sorted(k.__name__ for k in kinds)}"
+            )
+        taken.append(cells)
+    return columns, tuple(zip(*taken, strict=True))
+
+
+def _corpus(corpus: Any) -> dict[str, str]:
+    source = corpus.provenance
+    return {
+        "name": str(corpus.name),
+        "sha256": str(source.sha256),
+        "source": str(source.source),
+        "terms": str(source.terms),
+    }
+
+
+def _bands(bands: Mapping[str, tuple[str, float]], columns: Sequence[str]) -> dict[str, tuple[str, float]]:
+    checked = {}
+    for column, band in bands.items():
+        if column not in columns:
+            raise ValueError(f"bands names the column {column!r}, rows has {list(columns)}")
+        kind, tolerance = band
+        if kind not in ("rel", "abs") or not (isinstance(tolerance, (int, float)) and 0 <= tolerance < math.inf):
+            raise ValueError(f"bands[{column!r}] must be ('rel' | 'abs', tolerance >= 0), got {band!r}")
+        checked[column] = (kind, float(tolerance))
+    return checked
+
+
+def _versions(packages: Sequence[str]) -> dict[str, str]:
+    return {"python": platform.python_version()} | {name: metadata.version(name) for name in packages}

@@ -1,0 +1,234 @@
+"""The little language in which a claim says, before any value is computed, what would confirm it.
+
+    rule        = ["smaller: "] alternative {" else " alternative}
+    alternative = "number: " value {"; " value}
+                | "trend: " COLUMN ("rising" | "falling" | "steady") " over " COLUMN [GROUPS]
+                | "order: " COLUMN " of " CONDITIONS ("above" | "below") CONDITIONS [GROUPS]
+                | "theorem" | "refuted" | "absent"
+    value       = COLUMN [" where " CONDITIONS] (" is " | " at least " | " at most ") NUMBER
+    GROUPS      = [" by " COLUMN {", " COLUMN}] [" where " CONDITIONS]
+    CONDITIONS  = COLUMN ("=" | "!=" | "<" | "<=" | ">" | ">=") LITERAL {" and " ...}
+
+`number` holds when every selected row agrees within the tolerance: `5%` (the default), `abs X`,
+`rounding` (half a unit of the last digit written), `rounded up` (less than one such unit below),
+`exact`. `trend` holds when Spearman's correlation is at least .8 in the stated direction in every
+group; `steady` when the spread of every group is within the tolerance. `order` holds when the
+intervals (columns low and high, or COLUMN_low and COLUMN_high; else the values themselves) are apart
+in every group. `smaller:` says that the record is of a smaller size than the claim, so that a miss is
+no contradiction. `theorem`, `refuted` and `absent` look at no record: they stand for a test that
+proves, a test that shows a counter-example, and a value that our copy of the paper lost.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from privlib.experiments.workspace import ExperimentError
+
+if TYPE_CHECKING:
+    import pandas
+
+SPEARMAN = 0.8
+WORDS = ("theorem", "refuted", "absent")
+_OPERATORS = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "!=": operator.ne,
+    "=": operator.eq,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_CONDITION = re.compile(r"\s*([A-Za-z_]\w*)\s*(<=|>=|!=|=|<|>)\s*(.+?)\s*")
+_VALUE = re.compile(r"(\w+)(?: where (.+?))? (is|at least|at most) (\S+)")
+_TREND = re.compile(r"(\w+) (rising|falling|steady) over (\w+)(?: by (\w+(?:, \w+)*))?(?: where (.+))?")
+_ORDER = re.compile(r"(\w+) of (.+?) (above|below) (.+?)(?: by (\w+(?:, \w+)*))?(?: where (.+))?")
+
+
+class NoRows(ExperimentError):
+    """The record's grid has no row that a rule asks for, as may be in a small profile."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One way in which a claim can hold: its kind and the text after the colon."""
+
+    kind: str
+    body: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    alternatives: tuple[Alternative, ...]
+    smaller: bool = False
+
+    @property
+    def word(self) -> str | None:
+        """theorem, refuted or absent, when the rule is one of these."""
+        kind = self.alternatives[0].kind
+        return kind if kind in WORDS else None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether an alternative holds on a record, and our value in words."""
+
+    holds: bool
+    ours: str
+
+
+def parse(text: str) -> Rule:
+    """Read a rule; raises ExperimentError showing the part that is not in the language."""
+    body = text.strip()
+    smaller = body.startswith("smaller: ")
+    alternatives = tuple(_alternative(part.strip()) for part in body.removeprefix("smaller: ").split(" else "))
+    if (smaller or len(alternatives) > 1) and any(a.kind in WORDS for a in alternatives):
+        raise ExperimentError(f"{', '.join(WORDS)} stand alone in a rule, got {text!r}")
+    return Rule(alternatives, smaller)
+
+
+def evaluate(alternative: Alternative, rows: pandas.DataFrame, tolerance: str) -> Finding:
+    """Hold one alternative against a table; raises ExperimentError for unknown columns, NoRows for no rows."""
+    return {"number": _number, "trend": _trend, "order": _order}[alternative.kind](alternative.body, rows, tolerance)
+
+
+def _alternative(text: str) -> Alternative:
+    if text in WORDS:
+        return Alternative(text, "")
+    kind, _, body = text.partition(": ")
+    patterns = {"number": _VALUE, "trend": _TREND, "order": _ORDER}
+    parts = body.split("; ") if kind == "number" else [body]
+    if kind not in patterns or not all(patterns[kind].fullmatch(part.strip()) for part in parts):
+        raise ExperimentError(f"not a rule: {text!r} (the language is in privlib/experiments/rules.py)")
+    return Alternative(kind, body)
+
+
+def _number(body: str, rows: pandas.DataFrame, tolerance: str) -> Finding:
+    holds, ours = True, []
+    for part in body.split("; "):
+        column, where, relation, written = _VALUE.fullmatch(part.strip()).groups()
+        values = _column(_where(rows, where), column).tolist()
+        expected = float(written)
+        for value in values:
+            if relation == "is":
+                holds &= _agrees(float(value), expected, written, tolerance)
+            else:
+                holds &= value >= expected if relation == "at least" else value <= expected
+        ours.append(_span(values))
+    return Finding(bool(holds), "; ".join(ours))
+
+
+def _agrees(value: float, expected: float, written: str, tolerance: str) -> bool:
+    unit = 10.0 ** _last_place(written)
+    if not math.isfinite(expected) or tolerance == "exact":
+        return value == expected
+    if tolerance == "rounding":
+        return abs(value - expected) <= unit / 2 * (1 + 1e-9)
+    if tolerance == "rounded up":
+        return -1e-9 * unit <= expected - value < unit
+    return abs(value - expected) <= _allowed(tolerance, abs(expected))
+
+
+def _allowed(tolerance: str, scale: float) -> float:
+    if match := re.fullmatch(r"(\d+(?:\.\d+)?)%", tolerance or "5%"):
+        return float(match[1]) / 100 * scale
+    if match := re.fullmatch(r"abs (\d\S*)", tolerance):
+        return float(match[1])
+    raise ExperimentError(f"tolerance must be N%, abs X, rounding, rounded up or exact, got {tolerance!r}")
+
+
+def _last_place(written: str) -> int:
+    """Exponent of the last decimal place written: -2 for 1.78, -12 for 8.9e-11."""
+    mantissa, _, exponent = written.lower().partition("e")
+    return int(exponent or 0) - len(mantissa.partition(".")[2])
+
+
+def _trend(body: str, rows: pandas.DataFrame, tolerance: str) -> Finding:
+    from scipy.stats import spearmanr
+
+    column, direction, over, by, where = _TREND.fullmatch(body).groups()
+    holds, ours = True, []
+    for group in _groups(_where(rows, where), by):
+        x, y = _column(group, over), _column(group, column)
+        if x.nunique() < 3:
+            raise NoRows(f"a trend needs three values of {over}, the record has {x.nunique()}")
+        if direction == "steady":
+            spread = float(y.max() - y.min())
+            holds &= spread <= _allowed(tolerance, abs(float(y.mean())))
+            ours.append(spread)
+        else:
+            sign = 1.0 if direction == "rising" else -1.0
+            correlation = sign * float(spearmanr(x, y).statistic) if y.nunique() > 1 else 0.0
+            holds &= correlation >= SPEARMAN
+            ours.append(sign * correlation)
+    what = "spread" if direction == "steady" else "Spearman"
+    return Finding(bool(holds), f"{what} {_span(ours)} in {len(ours)} group{'s' * (len(ours) > 1)}")
+
+
+def _order(body: str, rows: pandas.DataFrame, tolerance: str) -> Finding:
+    column, first, relation, second, by, where = _ORDER.fullmatch(body).groups()
+    upper, lower = (first, second) if relation == "above" else (second, first)
+    apart = total = 0
+    for group in _groups(_where(rows, where), by):
+        try:
+            above, below = _where(group, upper), _where(group, lower)
+        except NoRows:
+            continue  # this group holds one side only
+        total += 1
+        apart += bool(_interval(above, column)[0].min() > _interval(below, column)[1].max())
+    if not total:
+        raise NoRows(f"no group holds both {first} and {second}")
+    return Finding(apart == total, f"apart in {apart} of {total} group{'s' * (total > 1)}")
+
+
+def _interval(rows: pandas.DataFrame, column: str):
+    for low, high in ((f"{column}_low", f"{column}_high"), ("low", "high")):
+        if low in rows and high in rows and (column in ("mean", "value") or low != "low"):
+            return rows[low], rows[high]
+    return _column(rows, column), _column(rows, column)
+
+
+def _groups(rows: pandas.DataFrame, by: str | None):
+    if by is None:
+        return [rows]
+    names = by.split(", ")
+    for name in names:
+        _column(rows, name)
+    return [group for _, group in rows.groupby(names, sort=True)]
+
+
+def _where(rows: pandas.DataFrame, conditions: str | None) -> pandas.DataFrame:
+    for condition in conditions.split(" and ") if conditions else ():
+        match = _CONDITION.fullmatch(condition)
+        if match is None:
+            raise ExperimentError(f"not a condition: {condition!r}")
+        name, sign, literal = match.groups()
+        cells = _column(rows, name)
+        rows = rows[_OPERATORS[sign](cells, _typed(literal, cells.dtype.kind, condition))]
+    if not len(rows):
+        raise NoRows(f"no row with {conditions}")
+    return rows
+
+
+def _typed(literal: str, kind: str, condition: str):
+    """The literal of a condition as a cell of its column would be: number, truth value or text."""
+    try:
+        if kind in "iuf":
+            return float(literal)
+        return {"True": True, "False": False}[literal] if kind == "b" else literal
+    except (ValueError, KeyError) as error:
+        raise ExperimentError(f"condition {condition!r} must compare with a number, True or False") from error
+
+
+def _column(rows: pandas.DataFrame, name: str):
+    if name not in rows:
+        raise ExperimentError(f"no column {name!r} in the record, which has {', '.join(rows.columns)}")
+    return rows[name]
+
+
+def _span(values: list[float]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:.4g}" if math.isclose(low, high, rel_tol=1e-9) else f"{low:.4g} to {high:.4g}"

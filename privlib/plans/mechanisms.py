@@ -1,0 +1,278 @@
+"""Stage II of DP-SPIN: three ways to turn the private sketch into a plan, each with its bill."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import lambertw, ndtri
+
+from privlib.dp import ExponentialRounds, GaussianMechanism, Guarantee, LaplaceMechanism, NoiseSource
+from privlib.plans.plan import DEFAULT_BIN_EDGES, Atom, Noise, SemanticPlan, bin_of, checked_edges
+from privlib.plans.sensitivity import Sensitivity, sensitivity
+from privlib.plans.sketch import Sketch
+from privlib.plans.universe import AtomUniverse, default_denominator
+
+MARGIN_QUANTILE = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanMechanism(ABC):
+    """Public settings that all three mechanisms share; private data comes in only through `release`.
+
+    `universe`: m public atoms. `epsilon` > 0. `plan_size`: L atoms are admitted, 1 <= L <= m.
+    `unit` "record" or "user", `relation` "add_drop" or "replace", `contribution_bound`: l1 mass B of one user (1
+    for records). `public_denominator` d > 0 of the supports: None takes the universe's auxiliary count (times B),
+    never the protected one. `bin_edges`: rising supports, by name. `comparison_margin` >= 0: None takes the 95 %
+    quantile of the difference of two noise draws.
+    """
+
+    name: ClassVar[str]
+
+    universe: AtomUniverse = field(kw_only=False)
+    epsilon: float
+    plan_size: int
+    unit: str
+    relation: str
+    contribution_bound: float = 1.0
+    public_denominator: float | None = None
+    bin_edges: Mapping[str, float] = field(default_factory=lambda: DEFAULT_BIN_EDGES)
+    comparison_margin: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.universe, AtomUniverse):
+            raise TypeError(f"universe must be an AtomUniverse, got {type(self.universe).__name__}")
+        size = self.plan_size
+        if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= len(self.universe):
+            raise ValueError(f"plan_size must be an integer in 1..{len(self.universe)} (the universe), got {size!r}")
+        if not 0 < self.epsilon < math.inf:
+            raise ValueError(f"epsilon must be finite and above 0, got {self.epsilon!r}")
+        if self.public_denominator is None:
+            default = default_denominator(self.universe, self.unit, self.contribution_bound)
+            object.__setattr__(self, "public_denominator", default)
+        if not 0 < self.public_denominator < math.inf:
+            raise ValueError(f"public_denominator must be finite and above 0, got {self.public_denominator!r}")
+        if self.comparison_margin is not None and not 0 <= self.comparison_margin < math.inf:
+            raise ValueError(f"comparison_margin must be finite and at least 0, got {self.comparison_margin!r}")
+        object.__setattr__(self, "bin_edges", checked_edges(self.bin_edges))
+        self.sensitivity  # noqa: B018  refuses an unknown unit, relation or bound at construction
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """Row of the sensitivity table that this mechanism pays for."""
+        return sensitivity(self.unit, self.relation, self.contribution_bound)
+
+    def release(self, private: Sketch, noise: NoiseSource) -> SemanticPlan:
+        """One plan of the private sketch; the only private step of the pipeline.
+
+        `private`: the `Sketch` of this universe, unit and bound (a smaller bound will do); `noise`: every coin.
+        Guarantee: `guarantee_under(noise)`. Raises TypeError or ValueError when the sketch is of another
+        universe, unit, size or a larger bound (public facts only).
+        """
+        indices, values = self.draw(self._masses(private), noise)
+        order = np.lexsort((indices, -values))
+        scale = self.noise_law(noise)
+        margin = difference_quantile(scale) if self.comparison_margin is None else self.comparison_margin
+        atoms = tuple(
+            self._atom(rank, int(indices[k]), float(values[k])) for rank, k in enumerate(order[: self.plan_size], 1)
+        )
+        return SemanticPlan(
+            mechanism=self.name,
+            guarantee=self.guarantee_under(noise),
+            public_denominator=float(self.public_denominator),
+            universe_size=len(self.universe),
+            plan_size=self.plan_size,
+            comparison_margin=float(margin),
+            atoms=atoms,
+            noise=scale,
+            bin_edges=self.bin_edges,
+        )
+
+    @abstractmethod
+    def draw(self, masses: np.ndarray, noise: NoiseSource) -> tuple[np.ndarray, np.ndarray]:
+        """Indices int64 and noisy values float64 that the plan is made of (all m for the full sketches).
+
+        `masses` float[m] are the private masses themselves: for studies that draw often; a release goes
+        through `release`, which checks what they are.
+        """
+
+    @abstractmethod
+    def noise_law(self, noise: NoiseSource) -> Noise:
+        """Law and scale of the noise in the released masses."""
+
+    @abstractmethod
+    def guarantee_under(self, noise: NoiseSource) -> Guarantee:
+        """The bill of one release through `noise`."""
+
+    def _masses(self, private: Sketch) -> np.ndarray:
+        if not isinstance(private, Sketch):
+            raise TypeError(f"private must be a Sketch, got {type(private).__name__}")
+        if private.universe not in (None, self.universe.fingerprint) or len(private) != len(self.universe):
+            raise ValueError(f"private must be a sketch over this universe of {len(self.universe)} atoms, got another")
+        if private.unit != self.unit or private.contribution_bound > self.contribution_bound:
+            raise ValueError(
+                f"private must be a sketch with unit {self.unit!r} and contribution_bound at most "
+                f"{self.contribution_bound!r}, got {private.unit!r} and {private.contribution_bound!r}"
+            )
+        return private.masses
+
+    def _atom(self, rank: int, index: int, mass: float) -> Atom:
+        support = max(0.0, mass) / self.public_denominator
+        label, description = self.universe.labels[index], self.universe.descriptions[index]
+        return Atom(rank, label, description, mass, support, bin_of(support, self.bin_edges))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplacePlan(PlanMechanism):
+    """C~ = C + Lap(Delta_1 / epsilon) on all m atoms, then the L largest: (epsilon, 0)-DP.
+
+    Source: DP-SPIN, Section 5.1 (Laplace); selection and support are post-processing.
+    """
+
+    name: ClassVar[str] = "laplace"
+
+    @property
+    def _vector(self) -> LaplaceMechanism:
+        shape = len(self.universe)
+        return LaplaceMechanism(self.epsilon, self.sensitivity.l1, shape, unit=self.unit, relation=self.relation)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Bill of continuous noise."""
+        return _named(self._vector.guarantee, "laplace sketch")
+
+    def guarantee_under(self, noise: NoiseSource) -> Guarantee:
+        return _named(self._vector.guarantee_under(noise), "laplace sketch")
+
+    def noise_law(self, noise: NoiseSource) -> Noise:
+        return Noise("laplace", self._vector.noise_scale(noise))
+
+    def draw(self, masses: np.ndarray, noise: NoiseSource) -> tuple[np.ndarray, np.ndarray]:
+        return np.arange(len(masses)), self._vector.release(masses, noise)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianPlan(PlanMechanism):
+    """C~ = C + N(0, std^2 I) on all m atoms, then the L largest: (epsilon, delta)-DP at every epsilon > 0.
+
+    The analytic calibration of Balle and Wang is used throughout; the classical formula of the paper
+    (`classical_std`) is proved below epsilon 1 only. Source: DP-SPIN, Section 5.1 (Gaussian).
+    """
+
+    name: ClassVar[str] = "gaussian"
+
+    delta: float
+
+    @property
+    def _vector(self) -> GaussianMechanism:
+        shape, l2 = len(self.universe), self.sensitivity.l2
+        return GaussianMechanism(self.epsilon, self.delta, l2, shape, unit=self.unit, relation=self.relation)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._vector  # noqa: B018  refuses a delta outside (0, 1) at construction
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Bill of continuous noise."""
+        return _named(self._vector.guarantee, "gaussian sketch")
+
+    def guarantee_under(self, noise: NoiseSource) -> Guarantee:
+        return _named(self._vector.guarantee_under(noise), "gaussian sketch")
+
+    def noise_law(self, noise: NoiseSource) -> Noise:
+        return Noise("gaussian", self._vector.noise_std(noise))
+
+    def draw(self, masses: np.ndarray, noise: NoiseSource) -> tuple[np.ndarray, np.ndarray]:
+        return np.arange(len(masses)), self._vector.release(masses, noise)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateTopLPlan(PlanMechanism):
+    """L rounds of the exponential mechanism admit atoms, then Gaussian values on those only.
+
+    Rounds: Pr[j] ~ exp(eps_t C_j / (2 Delta_coord)) among the atoms left, eps_t = eps_sel / L. Values: std for
+    (eps_val, delta) at the l2 sensitivity of the restricted map. (eps_sel + eps_val, delta)-DP by composition,
+    with eps_sel = `selection_share` * epsilon, in (0, 1). Ranks follow the released values, not the rounds.
+    Source: DP-SPIN, Section 4.2 and Proposition 5.6; the even split over rounds is Appendix A.4, the share is ours.
+    """
+
+    name: ClassVar[str] = "private_topL"
+
+    delta: float
+    selection_share: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.selection_share < 1:
+            raise ValueError(f"selection_share must lie strictly between 0 and 1, got {self.selection_share!r}")
+        self._values  # noqa: B018  refuses a delta outside (0, 1) at construction
+
+    @property
+    def _rounds(self) -> ExponentialRounds:
+        return ExponentialRounds(
+            self.plan_size,
+            self.epsilon * self.selection_share,
+            self.sensitivity.coordinate,
+            unit=self.unit,
+            relation=self.relation,
+        )
+
+    @property
+    def _values(self) -> GaussianMechanism:
+        selection = self._rounds.epsilon
+        rest = self.epsilon - selection
+        if Fraction(selection) + Fraction(rest) > Fraction(self.epsilon):  # the subtraction rounded up
+            rest = math.nextafter(rest, 0.0)
+        shape, l2 = self.plan_size, self.sensitivity.l2
+        return GaussianMechanism(rest, self.delta, l2, shape, unit=self.unit, relation=self.relation)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Bill of exact draws and continuous noise: both stages by basic composition."""
+        return self._rounds.guarantee.compose(self._values.guarantee)
+
+    def guarantee_under(self, noise: NoiseSource) -> Guarantee:
+        return self._rounds.guarantee_under(noise).compose(self._values.guarantee_under(noise))
+
+    def noise_law(self, noise: NoiseSource) -> Noise:
+        return Noise("gaussian", self._values.noise_std(noise))
+
+    def draw(self, masses: np.ndarray, noise: NoiseSource) -> tuple[np.ndarray, np.ndarray]:
+        chosen = self._rounds.release(masses, noise)
+        return chosen, self._values.release(masses[chosen], noise)
+
+
+def difference_quantile(noise: Noise, probability: float = MARGIN_QUANTILE) -> float:
+    """Quantile of the difference of two independent draws of `noise`, `probability` in [1/2, 1).
+
+    Gaussian: sqrt(2) std Phi^-1(p). Laplace: with t = x/b, Pr[difference > x] = (2 + t) exp(-t) / 4, solved
+    by the lower branch of Lambert's W. A margin for reading two masses, not for the best of many.
+    """
+    if not 0.5 <= probability < 1:
+        raise ValueError(f"probability must lie in [1/2, 1), got {probability!r}")
+    if noise.law == "gaussian":
+        return float(math.sqrt(2) * noise.scale * ndtri(probability))
+    argument = -4 * (1 - probability) * math.exp(-2)
+    return float(noise.scale * (-2 - lambertw(argument, -1).real))
+
+
+def classical_std(epsilon: float, delta: float, l2_sensitivity: float) -> float:
+    """The paper's Gaussian formula Delta_2 sqrt(2 ln(1.25/delta)) / epsilon, for comparison only.
+
+    Raises ValueError at epsilon >= 1, where it is not a proof of (epsilon, delta)-DP.
+    """
+    if not 0 < epsilon < 1:
+        raise ValueError(f"epsilon must lie in (0, 1) for the classical calibration, got {epsilon!r}")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must lie in (0, 1), got {delta!r}")
+    return l2_sensitivity * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+
+
+def _named(guarantee: Guarantee, part: str) -> Guarantee:
+    return replace(guarantee, composed=(part,))

@@ -1,0 +1,224 @@
+"""The released object: all that decoder, verifier and reader ever see of the protected texts."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from privlib.dp import Guarantee
+from privlib.plans.universe import check_labels
+
+SCHEMA = 1
+LOWEST_BIN = "trace"
+DEFAULT_BIN_EDGES: Mapping[str, float] = MappingProxyType({"low": 0.02, "moderate": 0.05, "high": 0.1})
+_ASSUMING = "assuming "
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Law of the noise in the masses and its scale: standard deviation (gaussian) or b (laplace)."""
+
+    law: str
+    scale: float
+
+    def __post_init__(self) -> None:
+        if self.law not in ("gaussian", "laplace"):
+            raise ValueError(f"noise law must be 'gaussian' or 'laplace', got {self.law!r}")
+        _number("noise scale", self.scale, above=0.0)
+
+
+@dataclass(frozen=True)
+class Atom:
+    """One admitted atom: public label and description, rank, raw noisy mass, support, bin."""
+
+    rank: int
+    label: str
+    description: str
+    mass: float
+    support: float
+    bin: str
+
+
+@dataclass(frozen=True)
+class SemanticPlan:
+    """A private release: admitted atoms by rank, and the public settings to read them with.
+
+    `mass` is the raw noisy mass (it may be negative), `support` = max(0, mass) / `public_denominator` (it may
+    exceed one, and is not a fraction of records), `bin` the highest edge at or below the support. `rank` 1 is the
+    largest mass. `noise`, `bin_edges` are None, `composition` empty, where a plan was read without them.
+    Raises ValueError on ranks other than 1..len(atoms), labels that repeat, numbers that are not finite.
+    Source: DP-SPIN, Section 3.4 and Algorithm 2.
+    """
+
+    mechanism: str
+    guarantee: Guarantee
+    public_denominator: float
+    universe_size: int
+    plan_size: int
+    comparison_margin: float
+    atoms: tuple[Atom, ...]
+    noise: Noise | None = None
+    bin_edges: Mapping[str, float] | None = field(default_factory=lambda: DEFAULT_BIN_EDGES)
+
+    def __post_init__(self) -> None:
+        atoms = tuple(sorted(self.atoms, key=lambda atom: atom.rank))
+        if [atom.rank for atom in atoms] != list(range(1, len(atoms) + 1)):
+            raise ValueError(f"atoms must have the ranks 1 to {len(atoms)}, got {[atom.rank for atom in atoms]}")
+        check_labels([atom.label for atom in atoms])
+        for atom in atoms:
+            _number("mass", atom.mass)
+            _number("support", atom.support, at_least=0.0)
+        _number("public_denominator", self.public_denominator, above=0.0)
+        _number("comparison_margin", self.comparison_margin, at_least=0.0)
+        if not len(atoms) <= self.plan_size <= self.universe_size:
+            raise ValueError(
+                f"sizes must satisfy atoms <= plan_size <= universe_size, "
+                f"got {len(atoms)}, {self.plan_size}, {self.universe_size}"
+            )
+        object.__setattr__(self, "atoms", atoms)
+        if self.bin_edges is not None:
+            object.__setattr__(self, "bin_edges", checked_edges(self.bin_edges))
+
+    @property
+    def composition(self) -> tuple[str, ...]:
+        """What was composed into the guarantee, in order."""
+        return self.guarantee.composed
+
+    def to_json(self) -> str:
+        """The plan as JSON, schema 1, sorted by rank; assumptions stand in `composition` after "assuming "."""
+        promise = self.guarantee
+        composition = [*promise.composed, *(_ASSUMING + name for name in promise.assumptions)]
+        shown: dict[str, Any] = {
+            "schema": SCHEMA,
+            "mechanism": self.mechanism,
+            "guarantee": {
+                "epsilon": promise.epsilon,
+                "delta": promise.delta,
+                "unit": promise.unit,
+                "relation": promise.relation,
+            },
+        }
+        if self.noise is not None:
+            shown["noise"] = {"law": self.noise.law, "scale": self.noise.scale}
+        if composition:
+            shown["composition"] = composition
+        shown |= {
+            "public_denominator": self.public_denominator,
+            "universe_size": self.universe_size,
+            "plan_size": self.plan_size,
+            "comparison_margin": self.comparison_margin,
+        }
+        if self.bin_edges is not None:
+            shown["bin_edges"] = dict(self.bin_edges)
+        shown["atoms"] = [
+            {
+                "rank": atom.rank,
+                "label": atom.label,
+                "description": atom.description,
+                "mass": atom.mass,
+                "support": atom.support,
+                "bin": atom.bin,
+            }
+            for atom in self.atoms
+        ]
+        return json.dumps(shown, ensure_ascii=False, allow_nan=False, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> SemanticPlan:
+        """Read a plan; `noise`, `composition`, `bin_edges`, `plan_size` may be missing.
+
+        Raises ValueError on text that is not JSON, another schema, unknown or missing keys, wrong types, NaN.
+        """
+        found = _keys(
+            "plan",
+            json.loads(text, parse_constant=_refuse),
+            {
+                "schema": int,
+                "mechanism": str,
+                "guarantee": dict,
+                "public_denominator": float,
+                "universe_size": int,
+                "comparison_margin": float,
+                "atoms": list,
+            },
+            {"noise": dict, "composition": list, "bin_edges": dict, "plan_size": int},
+        )
+        if found["schema"] != SCHEMA:
+            raise ValueError(f"schema must be {SCHEMA}, got {found['schema']!r}")
+        promise = _keys("guarantee", found["guarantee"], {"epsilon": float, "delta": float, "unit": str, "relation": str})
+        parts = found.get("composition", [])
+        if not all(isinstance(part, str) for part in parts):
+            raise ValueError(f"composition must be a list of texts, got {parts!r}")
+        guarantee = Guarantee(
+            **promise,
+            assumptions=tuple(part.removeprefix(_ASSUMING) for part in parts if part.startswith(_ASSUMING)),
+            composed=tuple(part for part in parts if not part.startswith(_ASSUMING)),
+        )
+        shape = {"rank": int, "label": str, "description": str, "mass": float, "support": float, "bin": str}
+        atoms = tuple(Atom(**_keys("atom", atom, shape)) for atom in found["atoms"])
+        noise = _keys("noise", found["noise"], {"law": str, "scale": float}) if "noise" in found else None
+        return cls(
+            mechanism=found["mechanism"],
+            guarantee=guarantee,
+            public_denominator=found["public_denominator"],
+            universe_size=found["universe_size"],
+            plan_size=found.get("plan_size", len(atoms)),
+            comparison_margin=found["comparison_margin"],
+            atoms=atoms,
+            noise=None if noise is None else Noise(**noise),
+            bin_edges=found.get("bin_edges"),
+        )
+
+
+def bin_of(support: float, bin_edges: Mapping[str, float]) -> str:
+    """Name of the highest edge at or below `support` (float >= 0), `LOWEST_BIN` below all."""
+    name = LOWEST_BIN
+    for candidate, edge in bin_edges.items():
+        if support >= edge:
+            name = candidate
+    return name
+
+
+def checked_edges(bin_edges: Mapping[str, float]) -> Mapping[str, float]:
+    """Read-only copy of bin edges that rise and have names other than the lowest bin's; ValueError otherwise."""
+    edges = {name: _number(f"bin edge {name!r}", edge, above=0.0) for name, edge in bin_edges.items()}
+    values = list(edges.values())
+    if any(low >= high for low, high in zip(values, values[1:], strict=False)):
+        raise ValueError(f"bin_edges must rise, got {edges}")
+    if any(not isinstance(name, str) or not name.isalpha() for name in edges) or LOWEST_BIN in edges:
+        raise ValueError(f"bin_edges must be named by one word each, other than {LOWEST_BIN!r}, got {list(edges)}")
+    return MappingProxyType(edges)
+
+
+def _keys(where: str, found: Any, needed: dict[str, type], optional: dict[str, type] | None = None) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise ValueError(f"{where} must be a JSON object, got {type(found).__name__}")
+    kinds = needed | (optional or {})
+    if unknown := sorted(set(found) - set(kinds)):
+        raise ValueError(f"{where} has unknown keys {unknown}")
+    if missing := sorted(set(needed) - set(found)):
+        raise ValueError(f"{where} lacks the keys {missing}")
+    read = {}
+    for name, value in found.items():
+        kind = kinds[name]
+        fits = isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool)
+        if not fits:
+            raise ValueError(f"{where} must have {name!r} of type {kind.__name__}, got {value!r}")
+        read[name] = float(value) if kind is float else value
+    return read
+
+
+def _number(name: str, value: float, above: float = -math.inf, at_least: float = -math.inf) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    if not (value > above and value >= at_least):
+        raise ValueError(f"{name} must be {'above' if above > -math.inf else 'at least'} 0, got {value!r}")
+    return float(value)
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"a plan holds finite numbers only, got {constant}")

@@ -1,0 +1,225 @@
+"""Numbers in digits and words: what they say, and which released values they may stand for."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from dataclasses import dataclass
+
+from privlib.plans.verifier.tokens import Token
+
+SMALL = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen".split()
+    )
+}
+TENS = {word: 10 * k for k, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "k": 1e3, "m": 1e6, "bn": 1e9}
+PARTS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5}
+PARTS |= {"sixth": 6, "sixths": 6, "seventh": 7, "sevenths": 7, "eighth": 8, "eighths": 8, "tenth": 10, "tenths": 10}
+PARTS |= {"ninth": 9, "ninths": 9, "hundredth": 100, "hundredths": 100}
+DOZEN = {"dozen": 12.0, "dozens": 12.0}
+HEDGES = frozenset("about around roughly approximately nearly almost some circa approx ca close near ~ ≈".split())
+LOWER = frozenset("over above exceeding exceeds exceeded more greater higher beyond".split())
+UPPER = frozenset("under below less fewer lower almost nearly".split())
+_PERCENT = frozenset(("percent", "percentage", "pct"))
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number as claimed: `value` stated to within half of `unit`; `kind` plain, percent or fraction.
+
+    `lower`, `upper`: said to be a bound from below or above. Tokens [first, last).
+    """
+
+    value: float
+    unit: float
+    kind: str
+    first: int
+    last: int
+    lower: bool = False
+    upper: bool = False
+    hedged: bool = False
+
+    def fits(self, released: float) -> bool:
+        """Whether `released`, on this number's scale, rounds to it (towards it, where it is said as a bound)."""
+        if not math.isfinite(self.value):
+            return False
+        slack = 1e-9 * max(1e-6, abs(released), abs(self.value))
+        gap = released - self.value
+        if self.lower:
+            return -slack <= gap < self.unit
+        if self.upper:
+            return -self.unit < gap <= slack
+        return abs(gap) <= self.unit / 2 + slack
+
+
+def read_numbers(tokens: list[Token], first: int, last: int, free: list[bool]) -> list[Number]:
+    """Numbers among tokens [first, last) that are `free` (not part of a label), in order."""
+    found, i = [], first
+    while i < last:
+        number = _at(tokens, i, last, free) if free[i] else None
+        if number is None:
+            i += 1
+        else:
+            found.append(number)
+            i = number.last
+    return found
+
+
+def _at(tokens: list[Token], i: int, last: int, free: list[bool]) -> Number | None:
+    plain = _plain(tokens, i, last, free)
+    if plain is None:
+        return None
+    value, unit, j, zeros = plain
+    kind = "plain"
+    following = [t.text for t in tokens[j : min(j + 2, last)]] + ["", ""]
+    denominator = _denominator(tokens, j, last, free)
+    if denominator is not None:
+        bottom, j = denominator
+        value, kind = value / bottom if bottom else math.inf, "fraction"
+        unit, zeros = 0.01, 0.05
+    elif following[0] == "%" or following[0] in _PERCENT:
+        kind, j = "percent", j + 1
+    elif following[0] == "per" and following[1] in ("cent", "hundred"):
+        kind, j = "percent", j + 2
+    elif kind == "plain" and _ambiguous_one(tokens, i, j, following[0]):
+        return None
+    if i > first_of(tokens, i) and tokens[i - 1].text in ("-", "−", "minus", "negative") and not _joined(tokens, i):
+        value = -value
+    before = {t.text for t in tokens[max(0, i - 3) : i]}
+    hedged = bool(before & HEDGES)
+    lower = bool(before & LOWER) or _phrase(tokens, i, "at", "least")
+    upper = bool(before & UPPER) or _phrase(tokens, i, "at", "most") or _phrase(tokens, i, "up", "to")
+    if hedged or lower or upper:
+        unit = zeros
+    return Number(value, unit, kind, i, j, lower and not upper, upper and not lower, hedged)
+
+
+def _plain(tokens: list[Token], i: int, last: int, free: list[bool]) -> tuple[float, float, int, float] | None:
+    """(value, unit, next token, unit when hedged) of a number in digits or words that begins at i."""
+    token = tokens[i]
+    if token.kind == "number":
+        value, unit = _digits(token.text)
+        return _scaled(tokens, i + 1, last, value, unit)
+    if token.text in ("a", "an") and i + 1 < last and free[i + 1]:
+        follower = tokens[i + 1].text
+        if follower in PARTS and follower != "second":
+            return 1 / PARTS[follower], 0.01, i + 2, 0.05
+        if follower in ("hundred", "thousand", "million", "dozen"):
+            value = SCALES.get(follower, 12.0)
+            return value, 1.0, i + 2, value
+        return None
+    if token.text == "half" or token.text in DOZEN:
+        return (0.5, 0.01, i + 1, 0.05) if token.text == "half" else (12.0, 1.0, i + 1, 10.0)
+    return _in_words(tokens, i, last, free)
+
+
+def _in_words(tokens: list[Token], i: int, last: int, free: list[bool]) -> tuple[float, float, int, float] | None:
+    total, current, j, seen, decimals = 0.0, 0.0, i, False, None
+    while j < last and free[j]:
+        word = tokens[j].text
+        if word in SMALL and (not seen or current % 10 == 0 and current % 100 != 10):
+            current += SMALL[word]
+        elif word in TENS and (not seen or current % 100 == 0):
+            current += TENS[word]
+        elif word == "hundred" and seen:
+            current = max(current, 1.0) * 100
+        elif word in ("thousand", "million", "billion") and seen:
+            total, current = total + max(current, 1.0) * SCALES[word], 0.0
+        elif word in ("and", "-") and seen and j + 1 < last and free[j + 1] and _continues(current, tokens[j + 1].text):
+            j += 1
+            continue
+        elif word == "point" and seen and j + 1 < last and tokens[j + 1].text in SMALL:
+            decimals = ""
+            while j + 1 < last and free[j + 1] and SMALL.get(tokens[j + 1].text, 10) < 10:
+                decimals += str(SMALL[tokens[j + 1].text])
+                j += 1
+            j += 1
+            break
+        else:
+            break
+        seen, j = True, j + 1
+    if not seen:
+        return None
+    value = total + current
+    if decimals:
+        digits = decimals[:300]
+        return value + float("0." + digits), 10.0 ** -len(digits), j, 10.0 ** -len(digits)
+    if j < last and free[j] and tokens[j].text in PARTS and tokens[j].text != "half" and value:
+        return value / PARTS[tokens[j].text], 0.01, j + 1, 0.05
+    return value, 1.0, j, _trailing(value)
+
+
+def _continues(current: float, word: str) -> bool:
+    """Whether "and" or a hyphen joins this word to the number so far ("one hundred and five", "twenty-four")."""
+    if word in SMALL:
+        return current % 100 == 0 or (current % 10 == 0 and current % 100 >= 20 and 0 < SMALL[word] < 10)
+    return word in TENS and current % 100 == 0
+
+
+def _digits(text: str) -> tuple[float, float]:
+    if len(text) == 1 and not text.isdecimal():
+        return unicodedata.numeric(text), 0.01
+    mantissa, _, exponent = text.lower().replace(",", "").partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    power = max(-400, min(400, float(exponent))) if exponent else 0.0
+    return float(text.replace(",", "")), 10.0 ** max(-300.0, min(300.0, power - decimals))
+
+
+def _scaled(tokens: list[Token], j: int, last: int, value: float, unit: float) -> tuple[float, float, int, float]:
+    if j < last and tokens[j].text in SCALES and (len(tokens[j].text) > 2 or tokens[j].start == tokens[j - 1].end):
+        factor = SCALES[tokens[j].text]
+        value, unit, j = value * factor, unit * factor, j + 1
+    return value, unit, j, max(unit, _trailing(value)) if unit >= 1 else unit
+
+
+def _trailing(value: float) -> float:
+    """Largest power of ten that divides a whole number: what "about 480" is rounded to."""
+    if not math.isfinite(value) or value == 0 or value != math.floor(value):
+        return 1.0
+    unit = 1.0
+    while value % (unit * 10) == 0 and unit < 1e15:
+        unit *= 10
+    return unit
+
+
+def _denominator(tokens: list[Token], j: int, last: int, free: list[bool]) -> tuple[float, int] | None:
+    """The q of "p/q", "p in q", "p out of q", with the token after it."""
+    texts = [t.text for t in tokens[j : min(j + 3, last)]]
+    if texts[:1] in (["/"], ["in"]):
+        k = j + 1
+    elif texts[:2] == ["out", "of"]:
+        k = j + 2
+    else:
+        return None
+    if texts[:1] == ["out"] and k < last and tokens[k].text in ("every", "the", "a"):
+        k += 1
+    if k >= last or not free[k] or tokens[k].text in ("a", "an"):
+        return None
+    plain = _plain(tokens, k, last, free)
+    return None if plain is None else (plain[0], plain[2])
+
+
+def _ambiguous_one(tokens: list[Token], i: int, j: int, following: str) -> bool:
+    """"one" as a pronoun ("one of the themes", "this one") is no number."""
+    return tokens[i].text == "one" and j == i + 1 and following not in SCALES
+
+
+def _joined(tokens: list[Token], i: int) -> bool:
+    """Whether the hyphen before i joins it to a word or number ("5-10", "covid-19") rather than being a sign."""
+    return i >= 2 and tokens[i - 1].text == "-" and tokens[i - 2].end == tokens[i - 1].start
+
+
+def _phrase(tokens: list[Token], i: int, first: str, second: str) -> bool:
+    return i >= 2 and tokens[i - 2].text == first and tokens[i - 1].text == second
+
+
+def first_of(tokens: list[Token], i: int) -> int:
+    """Index of the first token of the line that holds i, as far as three tokens back."""
+    k = i
+    while k > 0 and i - k < 3 and tokens[k - 1].kind != "line":
+        k -= 1
+    return k

@@ -1,0 +1,64 @@
+"""Attacks on dataset-level secrets: count what the released rows say, or do not look at all.
+
+Errors are absolute differences to the private ("gold") share. They are the curator's figures, taken
+from the private data, and never part of a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .mechanism import Released
+from .schema import Share
+
+
+class Labeller(Protocol):
+    """A text classifier trained on public rows, whose answers are "yes" (the secret's condition holds) and "no"."""
+
+    def predict(self, texts: Sequence[str]) -> Sequence[str]: ...
+
+
+@dataclass(frozen=True)
+class Attack:
+    """An attacker's estimate of the secret share beside the private share, both in [0, 1]."""
+
+    estimate: float
+    gold: float
+
+    @property
+    def error(self) -> float:
+        return abs(self.estimate - self.gold)
+
+
+def labelling_attack(released: Released, secret: Share, gold: float, attacker: Labeller | None = None) -> Attack:
+    """Label every released row, guess the share of rows that meet the secret's condition.
+
+    Args:
+        released: rows that the attacker sees.
+        secret: which share.
+        gold: private share, for the error.
+        attacker: labeller of texts; None reads the labels exactly, which is possible where rewriting is
+            ideal and is this attack's best case.
+
+    Source: QuanText section V-C.
+    """
+    if attacker is None:
+        return Attack(secret(released.labels), gold)
+    if released.texts is None:
+        raise ValueError("attacker: a labeller needs released texts, and ideal rewriting makes none")
+    answers = np.asarray(attacker.predict(list(released.texts)))
+    if answers.shape != (len(released.targets),) or not np.isin(answers, ["yes", "no"]).all():
+        raise ValueError(
+            f"attacker: expected one 'yes' or 'no' for each of {len(released.targets)} texts, "
+            f"got answers of shape {answers.shape}"
+        )
+    return Attack(float(np.mean(answers == "yes")), gold)
+
+
+def prior_attack(auxiliary: np.ndarray, secret: Share, gold: float) -> Attack:
+    """Guess the share of the auxiliary labels int[n, a] without looking at the release."""
+    return Attack(secret(auxiliary), gold)

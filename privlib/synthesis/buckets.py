@@ -1,0 +1,193 @@
+"""Public partitions of embedding space: cells around public anchors, and a randomly projected grid.
+
+A bucket rule is fixed by public parameters before any private text is seen. It says which bucket a
+record falls into, where the public origin of that bucket is, and how far apart two records of one
+bucket can be once clipped (`diameter`) - or, for the grid, how unlikely a large distance is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import InitVar, dataclass, field
+
+import numpy as np
+
+from privlib.dp import Simulation, checks
+
+_BLOCK = 4096  # rows at a time: memory stays at block x cells
+
+
+def private_embeddings(embeddings, dimension: int) -> np.ndarray:
+    """Checked private embeddings, float32 or float64 [n, dimension], finite; raises with type and shape only.
+
+    Non-finite rows are outside the domain of every mechanism here. Long rows are inside it: they are
+    clipped, never refused, because an error that depends on one record would tell of it.
+    """
+    array = np.asarray(embeddings)
+    if array.dtype.kind != "f":
+        raise TypeError(f"embeddings must be floating-point numbers, got dtype {array.dtype}")
+    if array.ndim != 2 or array.shape[1] != dimension:
+        raise ValueError(f"embeddings must have shape (any, {dimension}), got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"embeddings must hold finite numbers only (array of shape {array.shape})")
+    return array
+
+
+def clipped(vectors: np.ndarray, norm: float) -> np.ndarray:
+    """Rows scaled down to at most `norm` in l2, float64; shorter rows are unchanged."""
+    vectors = np.asarray(vectors, dtype=np.float64)
+    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
+    unit = vectors / np.where(largest > 0, largest, 1.0)  # no overflow in the squares below
+    norms = largest * np.sqrt(np.einsum("ij,ij->i", unit, unit))[:, None]
+    # a hair below, so that rounding in the norm never leaves a row longer than promised
+    return vectors * np.minimum(1.0, norm * (1 - 1e-12) / np.where(norms > 0, norms, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class AnchoredBuckets:
+    """Cells of public anchors: a record belongs to its nearest anchor; its residual is clipped to `radius`.
+
+    Anchors are k-means centres of public auxiliary embeddings (float[n, d]), by scikit-learn's
+    MiniBatchKMeans seeded with `public_seed`; `AnchoredBuckets.at(anchors, radius)` takes them as they are.
+    Two clipped residuals of a cell differ by at most `diameter` = 2 radius, whatever the data: the bound
+    is deterministic, needs no share of delta, and holds for adversarial records.
+    `cells` >= 1, `radius` > 0 (rho). Raises ValueError when there are fewer auxiliary rows than cells.
+    """
+
+    auxiliary: InitVar[np.ndarray]
+    cells: int
+    radius: float
+    public_seed: int = 0
+    anchors: np.ndarray = field(init=False, repr=False)
+
+    assumptions = ()
+
+    def __post_init__(self, auxiliary) -> None:
+        checks.whole("cells", self.cells, at_least=1)
+        checks.positive("radius", self.radius)
+        checks.whole("public_seed", self.public_seed, at_least=0)
+        points = _public_points("auxiliary", auxiliary)
+        if len(points) < self.cells:
+            raise ValueError(f"auxiliary must hold at least cells = {self.cells} rows, got {len(points)}")
+        object.__setattr__(self, "anchors", _frozen(_centres(points, self.cells, self.public_seed)))
+
+    @classmethod
+    def at(cls, anchors: np.ndarray, radius: float) -> AnchoredBuckets:
+        """Buckets around given public anchors, float[cells, d]."""
+        buckets = cls.__new__(cls)
+        points = _public_points("anchors", anchors)
+        for name, value in (
+            ("cells", len(points)),
+            ("radius", checks.positive("radius", radius)),
+            ("public_seed", 0),
+            ("anchors", _frozen(points)),
+        ):
+            object.__setattr__(buckets, name, value)
+        return buckets
+
+    @property
+    def dimension(self) -> int:
+        return self.anchors.shape[1]
+
+    @property
+    def diameter(self) -> float:
+        return 2 * self.radius
+
+    @property
+    def clip_norm(self) -> float:
+        """Largest norm of what a record adds to a sum."""
+        return self.radius
+
+    def assign(self, embeddings: np.ndarray) -> np.ndarray:
+        """Cell of each row: int64[n, 1]."""
+        half_squares = 0.5 * np.einsum("ij,ij->i", self.anchors, self.anchors)
+        cells = [
+            np.argmax(block @ self.anchors.T - half_squares, axis=1)
+            for block in _blocks(np.asarray(embeddings, dtype=np.float64))
+        ]
+        return np.concatenate(cells, dtype=np.int64)[:, None] if cells else np.zeros((0, 1), dtype=np.int64)
+
+    def origins(self, tags: np.ndarray) -> np.ndarray:
+        """Public origin of each bucket: its anchor, float64[n, d]."""
+        return self.anchors[tags[:, 0]]
+
+
+@dataclass(frozen=True, eq=False)
+class JLBuckets:
+    """The paper's buckets: a random projection to `dims` coordinates, cut by a randomly shifted grid.
+
+    y = x Z / sqrt(k), Z in R^{d x k} of i.i.d. N(0, 1); tag_j = floor((y_j - o_j) / L), o_j ~ U[0, L),
+    L = 2 r / sqrt(k). Z and the offsets come from `public_seed` and are public.
+    `dimension` d of the embeddings, `dims` k >= 1, `radius` r > 0, `max_norm` R > 0: rows are clipped to R
+    before the sum, so two records of a bucket are at most `diameter` = 2 R apart with certainty; that
+    they are mostly much nearer is what `CentroidRelease(sensitivity="integrated")` bills.
+    Source: Fre-E2T, Section 4.1, Step 1.
+    """
+
+    dims: int
+    radius: float
+    public_seed: int
+    dimension: int = 384
+    max_norm: float = 1.0
+    projection: np.ndarray = field(init=False, repr=False)
+    offsets: np.ndarray = field(init=False, repr=False)
+
+    assumptions = ("data fixed before the public projection",)
+
+    def __post_init__(self) -> None:
+        checks.whole("dims", self.dims, at_least=1)
+        checks.positive("radius", self.radius)
+        checks.whole("dimension", self.dimension, at_least=1)
+        checks.positive("max_norm", self.max_norm)
+        public = Simulation(self.public_seed)  # public randomness: a seed is all it needs
+        projection = public.child("projection").generator.standard_normal((self.dimension, self.dims))
+        offsets = public.child("offsets").generator.random(self.dims) * self.edge
+        object.__setattr__(self, "projection", _frozen(projection / math.sqrt(self.dims)))
+        object.__setattr__(self, "offsets", _frozen(offsets))
+
+    @property
+    def edge(self) -> float:
+        return 2 * self.radius / math.sqrt(self.dims)
+
+    @property
+    def diameter(self) -> float:
+        return 2 * self.max_norm
+
+    @property
+    def clip_norm(self) -> float:
+        return self.max_norm
+
+    def assign(self, embeddings: np.ndarray) -> np.ndarray:
+        """Grid cell of each row: int64[n, dims]. Rows are clipped first, so the cell is that of what is summed."""
+        tags = [
+            np.floor((clipped(block, self.max_norm) @ self.projection - self.offsets) / self.edge).astype(np.int64)
+            for block in _blocks(embeddings)
+        ]
+        return np.concatenate(tags) if tags else np.zeros((0, self.dims), dtype=np.int64)
+
+    def origins(self, tags: np.ndarray) -> np.ndarray:
+        """Zeros: a grid cell has no public centre in the embedding space."""
+        return np.zeros((len(tags), self.dimension))
+
+
+def _blocks(rows: np.ndarray):
+    return (rows[start : start + _BLOCK] for start in range(0, len(rows), _BLOCK))
+
+
+def _public_points(name: str, points) -> np.ndarray:
+    array = np.array(points, dtype=np.float64)
+    if array.ndim != 2 or not len(array) or not np.isfinite(array).all():
+        raise ValueError(f"{name} must be a finite array of shape (at least 1, d), got shape {array.shape}")
+    return array
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
+
+
+def _centres(points: np.ndarray, cells: int, seed: int) -> np.ndarray:
+    from sklearn.cluster import MiniBatchKMeans
+
+    model = MiniBatchKMeans(cells, random_state=seed, n_init=3, batch_size=2048, compute_labels=False)
+    return model.fit(points).cluster_centers_.astype(np.float64)

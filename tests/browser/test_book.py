@@ -1,0 +1,64 @@
+"""The rendered book as a reader meets it: served and from disk, on a desk and on a phone, with the network cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import page_checks
+import pytest
+import yaml
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_page_is_sound_when_served(browser, book, serve):
+    assert page_checks.check(browser, book, serve(book), page_checks.DESKTOP) == []
+
+
+def test_every_page_is_sound_from_disk_on_a_phone(browser, book):
+    assert page_checks.check(browser, book, book.as_uri() + "/", page_checks.PHONE) == []
+
+
+def test_every_page_of_the_table_of_contents_is_there_and_has_text(browser, book):
+    names = [f"{name}.html" for name in _names(yaml.safe_load((ROOT / "book/_toc.yml").read_text()))]
+    assert set(names) <= set(page_checks.pages_of(book))
+    page = browser.new_page()
+    for name in names:
+        page.goto(f"{book.as_uri()}/{name}")
+        assert page.locator("article h1").count() == 1, name
+        assert len(page.locator("article").inner_text()) > 200, f"{name} is as good as empty"
+    page.close()
+
+
+def test_notebook_pages_show_a_figure_with_caption_and_its_making(browser, book):
+    names = [name for name in page_checks.pages_of(book) if name.startswith("_generated/")]
+    assert names
+    page = browser.new_page()
+    for name in names:
+        page.goto(f"{book.as_uri()}/{name}")
+        assert page.locator("article figure img").count() > 0, f"{name} has no figure"
+        assert page.locator("article figure img").count() == page.locator("article figure figcaption").count(), name
+        assert page.locator("article .privlib-provenance").count() > 0, f"{name} does not say what made its figures"
+        assert page.locator(".privlib-provenance a[href$='.csv']").count() > 0, f"{name} has no link to its numbers"
+    page.close()
+
+
+def test_search_works_from_disk(browser, book):
+    errors = []
+    page = browser.new_page()
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{book.as_uri()}/search.html?q=notation")
+    page.wait_for_selector("#search-results li")
+    assert errors == []
+    page.close()
+
+
+def _names(node) -> list[str]:
+    if isinstance(node, list):
+        return [name for item in node for name in _names(item)]
+    if isinstance(node, dict):
+        own = [node[key] for key in ("root", "file") if key in node]
+        return own + [name for value in node.values() for name in _names(value)]
+    return []
