@@ -18,8 +18,8 @@ from __future__ import annotations
 from .corpus import Corpus, Provenance, Split, TooFewUnits
 from .files import read
 from .generated import Generated, Truth, generate
-from .hub import hub
-from .load import load, names
+from .hub_datasets import hub
+from .named import load, names
 from .report import LoadingReport
 
 __all__ = [

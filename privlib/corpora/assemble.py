@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from . import hashing
@@ -41,20 +41,29 @@ def assemble(
     """
     if repeated_ids not in ("error", "skip"):
         raise ValueError(f"repeated_ids must be 'error' or 'skip', got {repeated_ids!r}")
+    if isinstance(attributes, str):
+        raise TypeError(f"attributes must be a list of columns or {{attribute: column}}, got the string {attributes!r}")
     report = LoadingReport() if report is None else report
     bound = None if rate is None else hashing.threshold(rate)
     content_id = hashing.ContentIds()
     wanted = attributes if isinstance(attributes, Mapping) or attributes is None else {a: a for a in attributes}
+    given = {"text": text, "record": record, "unit": unit}
+    named = {role: column for role, column in given.items() if column is not None}
     texts: list[str] = []
     records: list[str] = []
     units: list[str] = []
     columns: dict[str, list[str]] = {} if wanted is None else {key: [] for key in wanted}
     seen_ids: set[str] = set()
     seen_columns: dict[str, None] = {}
+    last_columns: Set[str] = frozenset()
     for number, row in enumerate(rows, start=1):
         report.read()
-        if row.keys() - seen_columns.keys():
+        if row.keys() != last_columns:  # the same in every row of a table, not so in JSON lines
+            last_columns = row.keys()
             seen_columns.update(dict.fromkeys(row))
+            if wanted is None:
+                fresh = [key for key in row if key not in columns and key not in named.values()]
+                columns.update({key: [""] * len(texts) for key in fresh})
         cleaned = clean(row.get(text, ""))
         if not cleaned:
             report.skip("empty text")
@@ -82,8 +91,6 @@ def assemble(
         if "\ufffd" in cleaned:
             report.note("replacement character: damaged before it came here")
         if wanted is None:
-            for key in row.keys() - columns.keys() - {text, record, unit}:
-                columns[key] = [""] * len(texts)
             for key, values in columns.items():
                 values.append(row.get(key, ""))
         else:
@@ -96,22 +103,20 @@ def assemble(
         report.keep()
     if not seen_columns:
         raise ValueError(f"{provenance.source}: expected at least one row, found none")
-    named = {"text": text, "record": record, "unit": unit, **(wanted or {})}
-    for role, column in named.items():
-        if column is not None and column not in seen_columns:
+    kept = {key: key for key in columns} if wanted is None else dict(wanted)
+    for role, column in [*named.items(), *kept.items()]:
+        if column not in seen_columns:
             raise ValueError(f"{role}={column!r}: expected one of the columns {list(seen_columns)}")
-    order = [c for c in seen_columns if c in columns] if wanted is None else list(columns)
     selection = provenance.selection if rate is None else (*provenance.selection, sampling_step(rate, seed))
     return Corpus(
         name=name,
         texts=tuple(texts),
         record_ids=tuple(records),
         unit_ids=tuple(units) if unit is not None else None,
-        attributes={key: tuple(columns[key]) for key in order},
+        attributes={key: tuple(columns[key]) for key in columns},
         provenance=replace(
             provenance,
             selection=selection,
-            columns={role: column for role, column in named.items() if column is not None}
-            | ({} if wanted else {key: key for key in order}),
+            columns=kept | named,
         ),
     )

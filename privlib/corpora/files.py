@@ -18,7 +18,7 @@ from . import rows
 from .assemble import assemble
 from .cleaning import one_line
 from .corpus import Corpus, Provenance
-from .hub import quiet_datasets
+from .hub_datasets import quiet_datasets
 from .raw import checksum
 from .report import LoadingReport
 

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 _RESOLUTION = 64  # bits of SHA-256 that place an id on the unit interval
+_canonical = json.JSONEncoder(sort_keys=True).encode
 
 
 def position(purpose: str, seed: int, identifier: str) -> int:
@@ -53,8 +54,8 @@ class ContentIds:
     def __init__(self) -> None:
         self._seen: Counter[str] = Counter()
 
-    def __call__(self, row: Mapping[str, object]) -> str:
-        content = json.dumps(dict(row), sort_keys=True, ensure_ascii=True, default=str)
+    def __call__(self, row: Mapping[str, str]) -> str:
+        content = _canonical(dict(row))
         digest = hashlib.sha256(content.encode()).hexdigest()[:20]
         self._seen[digest] += 1
         copy = self._seen[digest]

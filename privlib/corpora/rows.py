@@ -51,28 +51,28 @@ def delimited(
     Raises ValueError naming the file and the line, never the content, when bytes are not valid in
     `encoding`, when a row has another number of fields than the header, or quoting is broken.
     """
-    lines = io.TextIOWrapper(stream, encoding=encoding, errors=errors, newline="")
     quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=quoted)
-    try:
-        header = next(reader, None)
-        if header is None:
-            raise ValueError(f"{where}: expected a header row, the file is empty")
-        if len(set(header)) != len(header):
-            raise ValueError(f"{where}: column names must be distinct, got {header}")
-        for fields in reader:
-            if not fields:
-                continue
-            if len(fields) != len(header):
-                raise ValueError(
-                    f"{where}, line {reader.line_num}: expected {len(header)} fields as in the header, "
-                    f"got {len(fields)}"
-                )
-            yield dict(zip(header, fields, strict=True))
-    except UnicodeDecodeError as error:
-        raise damaged(where, encoding, error, after_line=reader.line_num) from None
-    except csv.Error as error:
-        raise ValueError(f"{where}, line {reader.line_num}: not well-formed ({error})") from None
+    with io.TextIOWrapper(stream, encoding=encoding, errors=errors, newline="") as lines:
+        reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=quoted)
+        try:
+            header = next(reader, None)
+            if header is None:
+                raise ValueError(f"{where}: expected a header row, the file is empty")
+            if len(set(header)) != len(header):
+                raise ValueError(f"{where}: column names must be distinct, got {header}")
+            for fields in reader:
+                if not fields:
+                    continue
+                if len(fields) != len(header):
+                    raise ValueError(
+                        f"{where}, line {reader.line_num}: expected {len(header)} fields as in the header, "
+                        f"got {len(fields)}"
+                    )
+                yield dict(zip(header, fields, strict=True))
+        except UnicodeDecodeError as error:
+            raise damaged(where, encoding, error, after_line=reader.line_num) from None
+        except csv.Error as error:
+            raise ValueError(f"{where}, line {reader.line_num}: not well-formed ({error})") from None
 
 
 def json_lines(stream: IO[bytes], where: str) -> Iterator[Row]:

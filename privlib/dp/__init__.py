@@ -2,7 +2,8 @@
 
 `Simulation` and `Secure` are where randomness comes from; `gaussian_*` and `threshold_delta` are exact privacy
 curves; `LaplaceMechanism`, `GaussianMechanism`, `ExponentialRounds` and `SampleAndThreshold` release;
-`Guarantee` says what was promised. All of it works with numpy and scipy alone; OpenDP is imported when `Secure` first draws noise.
+`Guarantee` says what was promised. All of it works with numpy and scipy alone; OpenDP is imported
+when `Secure` first draws noise.
 """
 
 from __future__ import annotations

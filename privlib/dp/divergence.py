@@ -18,7 +18,7 @@ def hockey_stick(log_p, log_q, epsilon: float) -> float:
     for impossible ones, each summing to 1 within 1e-9; `epsilon` in [0, inf] (0: total variation distance;
     inf: the mass of P where Q is impossible). Returns a float in [0, 1].
     Raises ValueError for other shapes, NaN, unnormalised laws or a negative epsilon.
-    Source: Barthe and Olmedo 2013, Section 2; a mechanism is (epsilon, delta)-DP iff this is <= delta for all neighbours.
+    Source: Barthe and Olmedo 2013, Section 2; (epsilon, delta)-DP means this is <= delta for all neighbours.
     """
     epsilon = checks.nonnegative("epsilon", epsilon, infinite=True)
     log_p, log_q = _log_law("log_p", log_p), _log_law("log_q", log_q)

@@ -106,8 +106,7 @@ def _rounding(epsilon: float, mu: float) -> float:
 
 
 def _ratio(l2_sensitivity: float, noise_std: float) -> float:
-    l2_sensitivity, noise_std = checks.positive("l2_sensitivity", l2_sensitivity), checks.positive("noise_std", noise_std)
-    ratio = l2_sensitivity / noise_std
+    ratio = checks.positive("l2_sensitivity", l2_sensitivity) / checks.positive("noise_std", noise_std)
     if not 1e-100 <= ratio <= 1e100:
         raise ValueError(f"l2_sensitivity / noise_std must lie in [1e-100, 1e100], got {ratio:g}")
     return ratio

@@ -66,7 +66,8 @@ class GaussianMechanism:
     `l2_sensitivity` in the l2 norm between neighbours D, D' under `relation`.
     Arguments, all public: `epsilon` > 0, 0 < `delta` < 1, `l2_sensitivity` > 0, `shape` of the vector (an int or a
     tuple of ints), `unit`, `relation` (as in `Guarantee`). Raises TypeError or ValueError on anything else.
-    Source: Balle and Wang 2018, Theorem 8. Under Secure: OpenDP's discrete Gaussian on the grid 2^k, billed by OpenDP's map.
+    Source: Balle and Wang 2018, Theorem 8. Under Secure: OpenDP's discrete Gaussian on the grid 2^k, billed by
+    OpenDP's own map.
     """
 
     epsilon: float

@@ -113,7 +113,7 @@ class Simulation:
         return int(drawn) if size is None else drawn
 
     def categorical(self, probabilities, size=None):
-        """Indices j with probability `probabilities[j]` (float[m], sum 1): one int for `size` None, else int64[size]."""
+        """Index j with probability `probabilities[j]` (float[m], sum 1): one int for `size` None, else int64[size]."""
         cumulative = np.cumsum(categorical_arguments(probabilities))
         cumulative /= cumulative[-1]
         drawn = np.searchsorted(cumulative, self.generator.random(size), side="right")

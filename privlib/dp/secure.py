@@ -70,13 +70,13 @@ class Secure:
         return np.array(measurement(values.ravel().tolist()), dtype=np.float64).reshape(values.shape)
 
     def argmax_gumbel(self, scores, scale: float) -> int:
-        """Index j with probability proportional to exp(scores[j] / scale): OpenDP's noisy maximum with Gumbel noise.
+        """Index j with probability proportional to exp(scores[j] / scale): OpenDP's noisy maximum, Gumbel noise.
 
-        `scores` float[m], finite or -inf (excluded), at least one finite; `scale` > 0. OpenDP converts scores and scale to
-        exact rationals and compares noise values that it samples to as many bits as the comparison needs, so the draw has
-        the exponential mechanism's law exactly, on any spread, and the pure-DP bill of that law (McSherry and Talwar
-        2007) holds. The output measure is set to zCDP because under pure DP OpenDP would draw exponential noise instead
-        (permute-and-flip, another law). Excluded indices are left out before the call.
+        `scores` float[m], finite or -inf (excluded), at least one finite; `scale` > 0. OpenDP converts scores and
+        scale to exact rationals and compares noise values that it samples to as many bits as the comparison needs,
+        so the draw has the exponential mechanism's law exactly, on any spread, and the pure-DP bill of that law
+        (McSherry and Talwar 2007) holds. The output measure is set to zCDP because under pure DP OpenDP would draw
+        exponential noise instead (permute-and-flip, another law). Excluded indices are left out before the call.
         """
         scores, scale = gumbel_arguments(scores, scale)
         admitted = np.flatnonzero(np.isfinite(scores))
@@ -115,7 +115,7 @@ class Secure:
         return _below(np.full(math.prod(shape), high, dtype=np.uint64)).reshape(shape)
 
     def categorical(self, probabilities, size=None):
-        """Indices j with probability exactly `probabilities[j]` over their exact sum: one int for `size` None, else int64[size].
+        """Index j with probability exactly `probabilities[j]` over their exact sum; results as in `integers`.
 
         The floats are brought to one denominator, and a uniform integer below the sum of the numerators is drawn.
         """
@@ -140,14 +140,16 @@ class Secure:
 
     def laplace_scale(self, epsilon: float, l1_sensitivity: float, size: int) -> float:
         """Smallest Laplace parameter (to 1e-9) for which OpenDP's map bills at most `epsilon` for `size` coordinates."""
-        epsilon, l1_sensitivity = checks.positive("epsilon", epsilon), checks.positive("l1_sensitivity", l1_sensitivity)
-        return _laplace_scale(epsilon, l1_sensitivity, checks.whole("size", size, at_least=1), self.granularity_exponent)
+        epsilon, size = checks.positive("epsilon", epsilon), checks.whole("size", size, at_least=1)
+        l1_sensitivity = checks.positive("l1_sensitivity", l1_sensitivity)
+        return _laplace_scale(epsilon, l1_sensitivity, size, self.granularity_exponent)
 
     def gaussian_std(self, epsilon: float, delta: float, l2_sensitivity: float, size: int) -> float:
         """Smallest Gaussian deviation (to 1e-9) for which OpenDP's map (zCDP, then approximate DP at `delta`) bills at
         most `epsilon` for `size` coordinates."""
         epsilon, delta = checks.positive("epsilon", epsilon), checks.open_probability("delta", delta)
-        l2_sensitivity, size = checks.positive("l2_sensitivity", l2_sensitivity), checks.whole("size", size, at_least=1)
+        l2_sensitivity = checks.positive("l2_sensitivity", l2_sensitivity)
+        size = checks.whole("size", size, at_least=1)
         return _gaussian_std(epsilon, delta, l2_sensitivity, size, self.granularity_exponent)
 
     def bill_laplace(self, scale: float, l1_sensitivity: float, size: int) -> float:
@@ -207,7 +209,7 @@ def _words(count: int) -> np.ndarray:
 
 
 def _below(bounds: np.ndarray) -> np.ndarray:
-    """Uniform int64 below each bound (uint64, 1..2^63), exact: words above the largest multiple of a bound are redrawn."""
+    """Uniform int64 below each bound (uint64, 1..2^63), exact: words past the last multiple of a bound are redrawn."""
     largest = np.uint64(_WORD - 1)
     # last accepted word: floor(2^64 / bound) * bound - 1, written without leaving 64 bits
     last = largest - (largest % bounds + np.uint64(1)) % bounds

@@ -18,7 +18,7 @@ class ExponentialRounds:
     """Releases `rounds` distinct indices in order, each by the exponential mechanism on those left: (epsilon, 0)-DP.
 
     Round t draws index j among the m - t + 1 left with Pr[j] proportional to exp(eps_t C_j / (2 Delta)),
-    eps_t = epsilon / rounds, Delta = `coordinate_sensitivity`, a bound on the move of every single score between neighbours.
+    eps_t = epsilon / rounds, Delta = `coordinate_sensitivity`, a bound on every single score's move between neighbours.
     Inequality: Pr[M(D) in S] <= exp(epsilon) Pr[M(D') in S]. Each round: the numerator moves by a factor
     exp(eps_t/2) at most, the normaliser by as much (McSherry and Talwar 2007, Theorem 6); rounds compose adaptively.
     `monotone`: all scores move one way between neighbours (adding a record lowers none), so numerator and
@@ -70,7 +70,7 @@ class ExponentialRounds:
         return chosen
 
     def loss_bound(self, m: int, beta: float) -> float:
-        """Score that, with probability >= 1 - beta, no round loses more of against the best index left (first round's bound)."""
+        """Loss of score against the best index left that no round exceeds, with probability >= 1 - beta."""
         m, beta = checks.whole("m", m, at_least=self.rounds), checks.open_probability("beta", beta)
         return self.gumbel_scale * (math.log(m) + math.log(self.rounds / beta))
 

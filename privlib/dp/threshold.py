@@ -12,6 +12,7 @@ from privlib.dp import checks
 from privlib.dp.guarantees import Guarantee
 from privlib.dp.noise import NoiseSource, Simulation
 
+_SCAN_LIMIT = 1 << 20
 _SLACK = 1e-12  # relative rounding error of an incomplete beta function, with room
 
 
@@ -23,18 +24,19 @@ def threshold_delta(epsilon: float, rate: float, threshold: int) -> float:
     the pair to compare is P_N = Bin(N, rate) against P_{N-1}, merged below the threshold, in both directions:
     delta = max over N >= 1 of the larger hockey-stick divergence. Relation: add_drop (one tag a record).
 
-    One N. Write p for the rate. P_N(n) / P_{N-1}(n) = (1-p) N / (N-n) grows with n, so each direction's worst set is a tail of n:
-    adding: {n > N (1 - (1-p) exp(-epsilon))}, the merged symbol never in it (P_N dominates P_{N-1}, so it is
+    One N. Write p for the rate. P_N(n) / P_{N-1}(n) = (1-p) N / (N-n) grows with n, so each direction's worst set is
+    a tail of n; adding: {n > N (1 - (1-p) exp(-epsilon))}, the merged symbol never in it (P_N dominates P_{N-1}, so it is
     rarer there under P_N); dropping: {n < N (1 - (1-p) exp(epsilon))}, the merged symbol in it when its own ratio is
     above exp(epsilon); all ratios are at most 1/(1-p), so dropping costs nothing for epsilon >= ln 1/(1-p).
-    All N. For N < threshold both laws are the merged symbol: 0. Let u_N be the divergence with every count visible. Merging
-    is post-processing, so the divergence is at most u_N; adding an independent coin of probability p to both laws of
-    N gives both laws of N+1, again post-processing, so u_N falls in N. The scan over every N from the threshold
-    therefore stops at the first N with u_{N+1} at most the largest divergence found.
+    All N. For N < threshold both laws are the merged symbol: 0. Let u_N be the divergence with every count visible.
+    Merging is post-processing, so the divergence is at most u_N; adding an independent coin of probability p to both
+    laws of N gives both laws of N+1, again post-processing, so u_N falls in N. The scan over every N from the
+    threshold therefore stops once u_{N+1} is at most the largest divergence found.
     Never below rate^threshold: at N = threshold the top count is possible only with the record.
 
     Arguments, public: `epsilon` in [0, inf], `rate` in [0, 1], `threshold` an integer >= 1. Returns a float in [0, 1],
-    rounded up. Raises TypeError or ValueError outside the ranges. Source: ours; `lemma1` in privlib.synthesis is the paper's bound.
+    rounded up. Raises TypeError or ValueError outside the ranges, and ValueError when tags of more than 2^20 records
+    would have to be scanned (rates far below 1/1000). Source: ours; privlib.synthesis.lemma1 is the paper's bound.
     """
     epsilon = checks.nonnegative("epsilon", epsilon, infinite=True)
     rate, threshold = checks.probability("rate", rate), checks.whole("threshold", threshold, at_least=1)
@@ -45,13 +47,17 @@ def threshold_delta(epsilon: float, rate: float, threshold: int) -> float:
     largest, start, block = max(rate**threshold, math.ulp(0.0)), threshold, 256
     if epsilon == math.inf:
         return largest
-    while True:
+    while start < _SCAN_LIMIT:
         sizes = np.arange(start, start + block, dtype=np.float64)
         largest = max(largest, float(_divergence(epsilon, rate, threshold, sizes).max()))
         start, block = start + block, min(2 * block, 1 << 16)
         # threshold 0 merges nothing: the divergence with every count visible
         if _divergence(epsilon, rate, 0, np.array([float(start)]))[0] <= largest:
             return min(1.0, largest)
+    raise ValueError(
+        f"rate and threshold need tags of more than {_SCAN_LIMIT} records to be scanned; got rate {rate!r}, "
+        f"threshold {threshold!r}, epsilon {epsilon!r}"
+    )
 
 
 def _divergence(epsilon: float, rate: float, threshold: int, sizes: np.ndarray) -> np.ndarray:
@@ -88,7 +94,7 @@ def _excess(epsilon: float, p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ThresholdedCounts:
-    """What `SampleAndThreshold` publishes: `tags` int64[h] in increasing order, `counts` int64[h] of sampled records."""
+    """What `SampleAndThreshold` publishes: `tags` int64[h], increasing, and `counts` int64[h] of sampled records."""
 
     tags: np.ndarray
     counts: np.ndarray
@@ -99,7 +105,7 @@ class SampleAndThreshold:
     """Publishes every tag whose sampled count reaches the threshold, with that count: (epsilon, delta)-DP.
 
     Each record keeps its one tag with probability `rate`, independently; tags kept by at least `threshold` records are
-    published with their sampled counts, in tag order, all others not at all. No noise is added: the coins are the privacy.
+    published with their sampled counts, in tag order, all others not at all. No noise is added: the coins hide.
     Inequality: Pr[M(D) in S] <= exp(epsilon) Pr[M(D') in S] + delta for D, D' that differ in one record more or
     less, delta = `threshold_delta(epsilon, rate, threshold)`; other tags' counts have the same law on both sides,
     and a tag that only the record holds is invisible unless its own count reaches the threshold.
@@ -127,7 +133,7 @@ class SampleAndThreshold:
         return threshold_delta(self.epsilon, self.rate, self.threshold)
 
     def release(self, private, noise: NoiseSource) -> ThresholdedCounts:
-        """`private` int64[n], one tag a record, n >= 0. The number of published tags depends on the data; delta pays for it.
+        """`private` int64[n], one tag a record, n >= 0. How many tags come out depends on the data; delta pays for it.
 
         Raises TypeError or ValueError on another dtype or shape, without naming any value.
         """

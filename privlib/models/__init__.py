@@ -8,6 +8,18 @@ encoder. Importing this package costs numpy; torch, transformers and scikit-lear
 from __future__ import annotations
 
 from privlib.models.encoders import Encoder, encoder
+from privlib.models.labellers import FittedLabeller, Labeller, labeller
+from privlib.models.language_models import LanguageModel, language_model
 from privlib.models.radius import fit_radius, nearest_distances
 
-__all__ = ["Encoder", "encoder", "fit_radius", "nearest_distances"]
+__all__ = [
+    "Encoder",
+    "FittedLabeller",
+    "Labeller",
+    "LanguageModel",
+    "encoder",
+    "fit_radius",
+    "labeller",
+    "language_model",
+    "nearest_distances",
+]

@@ -149,7 +149,9 @@ class SemanticPlan:
         )
         if found["schema"] != SCHEMA:
             raise ValueError(f"schema must be {SCHEMA}, got {found['schema']!r}")
-        promise = _keys("guarantee", found["guarantee"], {"epsilon": float, "delta": float, "unit": str, "relation": str})
+        promise = _keys(
+            "guarantee", found["guarantee"], {"epsilon": float, "delta": float, "unit": str, "relation": str}
+        )
         parts = found.get("composition", [])
         if not all(isinstance(part, str) for part in parts):
             raise ValueError(f"composition must be a list of texts, got {parts!r}")

@@ -117,5 +117,7 @@ def _checked(vectors: sparse.csr_array) -> sparse.csr_array:
     steps = rows.data / GRID
     masses = rows.sum(axis=1)
     if (steps < 0).any() or (steps != np.floor(steps)).any() or (masses > 1).any():
-        raise ValueError(f"vectors must be rows of mass at most 1 on the grid of 2^-20, got array of shape {rows.shape}")
+        raise ValueError(
+            f"vectors must be rows of mass at most 1 on the grid of 2^-20, got array of shape {rows.shape}"
+        )
     return rows

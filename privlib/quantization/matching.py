@@ -49,9 +49,10 @@ def match(private: np.ndarray, targets: np.ndarray, weights=None) -> np.ndarray:
     # Both sides are laid out as runs, one a (from, to) pair of combinations, and read off together.
     start, end = np.nonzero(flow)
     amount = flow[start, end]
-    rows = np.argsort(source, kind="stable")  # grouped by combination, as np.nonzero walks the rows
+    small = np.min_scalar_type(len(combinations))  # short integers are sorted by radix
+    rows = np.argsort(source.astype(small), kind="stable")  # grouped by combination, as np.nonzero walks the rows
     by_end = np.lexsort((start, end))
-    wanted = np.argsort(sink, kind="stable")
+    wanted = np.argsort(sink.astype(small), kind="stable")
     offsets = np.empty(len(amount), dtype=np.int64)
     offsets[by_end] = np.cumsum(amount[by_end]) - amount[by_end]
     within = np.arange(n) - np.repeat(np.cumsum(amount) - amount, amount)
@@ -105,8 +106,17 @@ def _distinct(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Codes int[n] of the rows of labels int[n, a], and the distinct rows int[c, a] they stand for."""
     codes = np.zeros(len(labels), dtype=np.int64)
     for column in labels.T:
-        values, positions = np.unique(column, return_inverse=True)
-        # Coded anew after each column: at most n codes, so the product never overflows.
-        codes = np.unique(codes * len(values) + positions, return_inverse=True)[1]
-    first = np.unique(codes, return_index=True)[1]
-    return codes, labels[first]
+        positions = _ranks(column)
+        # Ranked anew after each column: at most n codes, so the product never overflows.
+        codes = _ranks(codes * (positions.max() + 1) + positions)
+    example = np.empty(codes.max() + 1, dtype=np.int64)
+    example[codes] = np.arange(len(labels))
+    return codes, labels[example]
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Rank int[n] of each value among the distinct ones; by counting where the range is small, else by sorting."""
+    shifted = values - values.min()
+    if shifted.max() > 4 * len(values):
+        return np.unique(values, return_inverse=True)[1]
+    return (np.cumsum(np.bincount(shifted) > 0) - 1)[shifted]

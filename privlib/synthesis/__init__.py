@@ -20,7 +20,7 @@ from privlib.synthesis.calibration import (
 )
 from privlib.synthesis.centroids import CentroidRelease, Centroids
 from privlib.synthesis.integrated import release_delta, release_epsilon, release_noise_std
-from privlib.synthesis.joint import joint_delta, joint_epsilon, joint_noise_multiplier
+from privlib.synthesis.joint import best_rate, joint_delta, joint_epsilon, joint_noise_multiplier
 from privlib.synthesis.subspace import PublicSubspace
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "InfeasibleBudget",
     "JLBuckets",
     "PublicSubspace",
+    "best_rate",
     "calibrate",
     "collision_probability",
     "composed_noise_multiplier",

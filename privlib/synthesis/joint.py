@@ -40,7 +40,7 @@ from scipy.optimize import brentq
 from scipy.special import bdtr, bdtrc, gammaln, log_ndtr
 
 from privlib.dp import checks, threshold_delta
-from privlib.synthesis.calibration import InfeasibleBudget, sampling
+from privlib.synthesis.calibration import InfeasibleBudget, sampling, threshold_count
 
 ROUND_UP = 1 + 1e-9  # covers the rounding of sums of at most some thousand terms in double precision
 
@@ -212,3 +212,25 @@ def crossing(curve, delta: float, low: float, high: float, precision: float = 1e
     while curve(root) > delta:
         root = min(high, root * (1 + precision) + precision * low)
     return root
+
+
+def best_rate(
+    epsilon: float, delta: float, frequency: int, rates: tuple[float, ...] = tuple(k / 20 for k in range(1, 20))
+) -> tuple[float, int, float]:
+    """(rate, threshold, noise multiplier) with the least noise per kept record, among public `rates`.
+
+    A bucket of N records keeps about rate N, so its centroid's noise is multiplier x distance / (rate N): the
+    ratio multiplier / rate is what counts. threshold = ceil(rate x frequency) by exact fractions. Nothing
+    private enters. Raises InfeasibleBudget when no rate meets the budget at this frequency.
+    """
+    found = []
+    for rate in rates:
+        threshold = threshold_count(rate, frequency)
+        try:
+            found.append((joint_noise_multiplier(epsilon, delta, rate, threshold) / rate, rate, threshold))
+        except InfeasibleBudget:
+            continue
+    if not found:
+        raise InfeasibleBudget("delta_threshold", f"frequency {frequency} is too small for delta {delta:.4g}")
+    noise, rate, threshold = min(found)
+    return rate, threshold, noise * rate

@@ -1,4 +1,4 @@
-"""Finds a Chromium to drive. As a command: prints its path and exits with 0, or says how to get one and exits with 1."""
+"""Finds a Chromium to drive. As a command: prints its path, or says how to get one and exits with 1."""
 
 from __future__ import annotations
 

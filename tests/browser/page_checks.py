@@ -10,20 +10,26 @@ LOCAL_HOSTS = {"127.0.0.1", "localhost"}
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
-# Settles lazily loaded images and MathJax, then tells what a reader would meet.
+# Settles lazily loaded images, MathJax and late scripts, then tells what a reader would meet.
 LOOK = """async () => {
-  for (const image of document.images) { image.loading = "eager"; if (!image.complete) await image.decode().catch(() => 0); }
+  for (const image of document.images) {
+    image.loading = "eager";
+    if (!image.complete) await image.decode().catch(() => 0);
+  }
   if (window.MathJax && window.MathJax.startup) await window.MathJax.startup.promise;
+  await new Promise((settled) => setTimeout(settled, 250));
   const shown = (element) => element.outerHTML.slice(0, 120);
   const found = [];
-  for (const image of document.querySelectorAll("img, svg[role=img]:not(mjx-container svg):not(.fa-solid):not(.fa-brands), [role=figure]")) {
-    const alt = image.tagName === "IMG" ? image.getAttribute("alt") : image.getAttribute("aria-label");
+  for (const image of document.querySelectorAll("img, svg[role=img]:not([aria-hidden=true]), [role=figure]")) {
+    if (image.closest("mjx-container")) continue;
+    const named = document.getElementById(image.getAttribute("aria-labelledby"));
+    const alt = image.getAttribute("alt") || image.getAttribute("aria-label") || (named && named.textContent);
     if (!alt || !alt.trim()) found.push("no alt text: " + shown(image));
     if (image.tagName === "IMG" && image.naturalWidth === 0) found.push("image does not load: " + shown(image));
   }
   for (const math of document.querySelectorAll(".math")) {
     if (!math.querySelector("mjx-container")) found.push("maths not rendered: " + math.textContent.slice(0, 80));
-    if (math.querySelector("[data-mml-node=merror]")) found.push("maths with an error: " + math.textContent.slice(0, 80));
+    if (math.querySelector("[data-mml-node=merror]")) found.push("maths with an error: " + shown(math));
   }
   const width = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth > width + 1 || document.body.scrollWidth > width + 1)
@@ -66,35 +72,32 @@ def is_local(address: str) -> bool:
     return parts.scheme in {"file", "data", "blob", "about"} or parts.hostname in LOCAL_HOSTS
 
 
-def visit(browser, address: str, viewport: dict[str, int]) -> Visit:
+def visit(context, address: str) -> Visit:
     """Open a page with the network cut and collect everything that is wrong with it."""
     seen = Visit(address)
-    context = browser.new_context(viewport=viewport)
+    page = context.new_page()
+
+    def gate(route):
+        if is_local(route.request.url):
+            route.continue_()
+        else:
+            seen.complaints.append(f"asks for {route.request.url}")
+            route.abort()
+
+    def said(message):
+        if message.type == "error":
+            seen.complaints.append(f"console error: {message.text}")
+
+    page.route("**/*", gate)
+    page.on("console", said)
+    page.on("pageerror", lambda error: seen.complaints.append(f"script error: {error}"))
+    page.on("websocket", lambda socket: seen.complaints.append(f"opens a socket to {socket.url}"))
+    page.on("requestfailed", lambda request: seen.complaints.append(f"does not load: {request.url}"))
     try:
-        page = context.new_page()
-
-        def gate(route):
-            if is_local(route.request.url):
-                route.continue_()
-            else:
-                seen.complaints.append(f"asks for {route.request.url}")
-                route.abort()
-
-        def said(message):
-            if message.type == "error":
-                seen.complaints.append(f"console error: {message.text}")
-
-        context.route("**/*", gate)
-        page.on("console", said)
-        page.on("pageerror", lambda error: seen.complaints.append(f"script error: {error}"))
-        page.on("websocket", lambda socket: seen.complaints.append(f"opens a socket to {socket.url}"))
-        page.on("requestfailed", lambda request: seen.complaints.append(f"does not load: {request.url}"))
         page.goto(address, wait_until="load")
-        page.wait_for_load_state("networkidle")
         look = page.evaluate(LOOK)
-        page.wait_for_load_state("networkidle")
     finally:
-        context.close()
+        page.close()
     seen.complaints += look["found"]
     if not look["title"].strip():
         seen.complaints.append("no title")
@@ -103,14 +106,19 @@ def visit(browser, address: str, viewport: dict[str, int]) -> Visit:
 
 
 def pages_of(html: Path) -> list[str]:
-    """Every page of a built book, relative to its folder. Templates of the theme below _static are none."""
-    found = (path.relative_to(html).as_posix() for path in sorted(html.rglob("*.html")))
-    return [path for path in found if not path.startswith("_static/")]
+    """Pages of a built book, relative to its folder; templates below _static and mere redirections are none."""
+    found = [path for path in sorted(html.rglob("*.html")) if html / "_static" not in path.parents]
+    found = [path for path in found if 'http-equiv="Refresh"' not in path.read_text(encoding="utf-8")]
+    return [path.relative_to(html).as_posix() for path in found]
 
 
 def check(browser, html: Path, root: str, viewport: dict[str, int]) -> list[str]:
     """All complaints about the pages below `html`, opened at the address `root` (with a slash at its end)."""
-    visits = {root + path: visit(browser, root + path, viewport) for path in pages_of(html)}
+    context = browser.new_context(viewport=viewport)
+    try:
+        visits = {root + path: visit(context, root + path) for path in pages_of(html)}
+    finally:
+        context.close()
     complaints = [f"{seen.address}: {said}" for seen in visits.values() for said in seen.complaints]
     return complaints + dead_links(visits, html, root)
 

@@ -20,6 +20,13 @@ def test_every_page_is_sound_from_disk_on_a_phone(browser, book):
     assert page_checks.check(browser, book, book.as_uri() + "/", page_checks.PHONE) == []
 
 
+def test_the_address_leads_to_the_start_page(browser, book):
+    page = browser.new_page()
+    page.goto(f"{book.as_uri()}/index.html")
+    page.wait_for_url("**/start.html")
+    page.close()
+
+
 def test_every_page_of_the_table_of_contents_is_there_and_has_text(browser, book):
     names = [f"{name}.html" for name in _names(yaml.safe_load((ROOT / "book/_toc.yml").read_text()))]
     assert set(names) <= set(page_checks.pages_of(book))

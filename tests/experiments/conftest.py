@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from privlib.experiments.workspace import DataSource, Workspace
+from privlib.experiments.__main__ import main
+from privlib.experiments.workspace import PACKAGE, DataSource, Workspace
 
 PARAMETERS = 'profile = "smoke"\ndata = "packaged"\ncorpus = "none"\nseed = 1\n'
 COUNT = "from pathlib import Path\nwith Path('ran.txt').open('a') as log:\n    print('{name}', file=log)\n"
 
 
-def write_notebook(path: Path, cells: list[tuple[str, str]], *, tags: tuple[str, ...] = ("parameters",), **changes) -> None:
+def write_notebook(
+    path: Path, cells: list[tuple[str, str]], *, tags: tuple[str, ...] = ("parameters",), **changes
+) -> None:
     """A notebook of code cells (id, source); the cell `parameters` gets `tags`; changes go to its metadata."""
     notebook = nbformat.v4.new_notebook()
     notebook.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}} | changes
@@ -30,6 +34,9 @@ def write_notebook(path: Path, cells: list[tuple[str, str]], *, tags: tuple[str,
 
 class Bench:
     """A workspace under a temporary folder, with `add` to put notebooks in."""
+
+    PARAMETERS = PARAMETERS
+    write = staticmethod(write_notebook)
 
     def __init__(self, root: Path, library: Path | None = None) -> None:
         self.workspace = Workspace(root) if library is None else Workspace(root, library)
@@ -66,6 +73,29 @@ class Bench:
         }
 
 
+def copy_library(folder: Path) -> Path:
+    return shutil.copytree(PACKAGE, folder / "privlib", ignore=shutil.ignore_patterns("__pycache__"))
+
+
+@pytest.fixture(scope="session")
+def frozen_library(tmp_path_factory) -> Path:
+    """One copy of privlib for all tests, so that editing the real one meanwhile makes nothing stale."""
+    return copy_library(tmp_path_factory.mktemp("frozen"))
+
+
 @pytest.fixture
-def bench(tmp_path) -> Bench:
-    return Bench(tmp_path / "checkout")
+def bench(tmp_path, frozen_library) -> Bench:
+    return Bench(tmp_path / "checkout", frozen_library)
+
+
+@pytest.fixture
+def bench_with_library(tmp_path) -> Bench:
+    """A workspace with a copy of privlib of its own, which the test may edit."""
+    return Bench(tmp_path / "checkout", copy_library(tmp_path / "library"))
+
+
+@pytest.fixture
+def command(bench, monkeypatch):
+    """The command line on the workspace of `bench`: takes arguments, returns the exit status."""
+    monkeypatch.setattr(Workspace, "default", classmethod(lambda cls: bench.workspace))
+    return lambda *arguments: main(list(arguments))

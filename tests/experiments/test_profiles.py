@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import nbformat
 import pytest
-from conftest import PARAMETERS, write_notebook
 
 from privlib.experiments.notebooks import parameters_of, read_source
 from privlib.experiments.profiles import plan
@@ -95,8 +94,8 @@ def test_a_profile_without_a_notebook_is_noticed(bench):
 def test_sources_that_may_not_run(bench, tmp_path):
     path = tmp_path / "n.ipynb"
 
-    def source(message, cells=(("parameters", PARAMETERS),), **options):
-        write_notebook(path, list(cells), **options)
+    def source(message, cells=(("parameters", bench.PARAMETERS),), **options):
+        bench.write(path, list(cells), **options)
         with pytest.raises(ExperimentError, match=message):
             read_source(path)
 
@@ -104,14 +103,17 @@ def test_sources_that_may_not_run(bench, tmp_path):
     source("injected-parameters.*executed copy", tags=("parameters", "injected-parameters"))
     source("kernelspec.name must be 'python3'", kernelspec={"name": "ir", "display_name": "R"})
     source("lacks corpus, seed", [("parameters", 'profile = "smoke"\ndata = "packaged"')])
-    source("no cell reads the parameter unused", [("parameters", PARAMETERS + "unused = 1")])
-    source("assigns the parameter seed again", [("parameters", PARAMETERS), ("later", "for seed in range(3):\n    pass")])
-    source("cell 'later' does not parse", [("parameters", PARAMETERS), ("later", "x = (")])
-    source("may only assign literals", [("parameters", PARAMETERS + "import os")])
-    source("must be literals", [("parameters", PARAMETERS + "x = seed + 1")])
-    source("assign each plain name once", [("parameters", PARAMETERS + "seed = 2")])
-    source("is None and has no type", [("parameters", PARAMETERS + "limit = None")])
-    source("must be a list", [("parameters", PARAMETERS + "limit = (1, 2)")])
+    source("no cell reads the parameter unused", [("parameters", bench.PARAMETERS + "unused = 1")])
+    source(
+        "assigns the parameter seed again",
+        [("parameters", bench.PARAMETERS), ("later", "for seed in range(3):\n    pass")],
+    )
+    source("cell 'later' does not parse", [("parameters", bench.PARAMETERS), ("later", "x = (")])
+    source("may only assign literals", [("parameters", bench.PARAMETERS + "import os")])
+    source("must be literals", [("parameters", bench.PARAMETERS + "x = seed + 1")])
+    source("assign each plain name once", [("parameters", bench.PARAMETERS + "seed = 2")])
+    source("is None and has no type", [("parameters", bench.PARAMETERS + "limit = None")])
+    source("must be a list", [("parameters", bench.PARAMETERS + "limit = (1, 2)")])
 
 
 def test_a_source_with_outputs_is_refused(bench):
@@ -133,8 +135,8 @@ def test_an_annotation_widens_what_a_parameter_accepts():
         parameters_of("limit: Path = None", "n")
 
 
-def test_a_name_used_inside_functions_and_comprehensions_is_its_own(tmp_path):
+def test_a_name_used_inside_functions_and_comprehensions_is_its_own(bench, tmp_path):
     path = tmp_path / "n.ipynb"
     cell = "rows = [seed for seed in range(3)]\ndef draw():\n    corpus = 1\n    return corpus"
-    write_notebook(path, [("parameters", PARAMETERS), ("later", cell)])
+    bench.write(path, [("parameters", bench.PARAMETERS), ("later", cell)])
     assert read_source(path).defaults["seed"] == 1

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privlib import experiments
@@ -46,6 +46,7 @@ def test_json_goes_both_ways_and_is_canonical():
     assert json.loads(text)["schema"] == 1
 
 
+@settings(deadline=None)
 @given(
     st.recursive(
         st.floats(allow_nan=False) | st.integers() | st.text() | st.booleans(),
@@ -157,7 +158,16 @@ def test_recorded_reads_every_committed_corpus(tmp_path):
 
 def test_provenance_says_what_made_a_figure_and_nothing_of_time():
     html = make().provenance()._repr_html_()
-    for part in ("interactive", "seed 7", "smoke", "ab" * 6, "cd" * 6, "(1, 1e-06)-DP", "numpy", "../records/tiny-record.csv"):
+    for part in (
+        "interactive",
+        "seed 7",
+        "smoke",
+        "ab" * 6,
+        "cd" * 6,
+        "(1, 1e-06)-DP",
+        "numpy",
+        "../records/tiny-record.csv",
+    ):
         assert part in html
     assert "time" not in html
     assert "second" not in html

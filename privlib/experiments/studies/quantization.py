@@ -165,9 +165,9 @@ def trends(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(made)
 
 
-def histogram_guarantee(cells: int, epsilon: float) -> Guarantee:
+def histogram_guarantee(sizes: Sequence[int], epsilon: float) -> Guarantee:
     """What the `noisy histogram` baseline pays: one Laplace vector of counts, add/drop of one row."""
-    return _histogram(cells, epsilon).guarantee
+    return _histogram(math.prod(sizes), epsilon).guarantee
 
 
 def bounds(trees: dict[str, tuple[Tree, int]], dilutions: Sequence[int]) -> pd.DataFrame:

@@ -11,19 +11,59 @@ from privlib.plans.verifier.tokens import Token
 SMALL = {
     word: value
     for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+        ]
     )
 }
-TENS = {word: 10 * k for k, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+TENS = {
+    word: 10 * k
+    for k, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
+}
 SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "k": 1e3, "m": 1e6, "bn": 1e9}
 PARTS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5}
 PARTS |= {"sixth": 6, "sixths": 6, "seventh": 7, "sevenths": 7, "eighth": 8, "eighths": 8, "tenth": 10, "tenths": 10}
 PARTS |= {"ninth": 9, "ninths": 9, "hundredth": 100, "hundredths": 100}
 DOZEN = {"dozen": 12.0, "dozens": 12.0}
-HEDGES = frozenset("about around roughly approximately nearly almost some circa approx ca close near ~ ≈".split())
-LOWER = frozenset("over above exceeding exceeds exceeded more greater higher beyond".split())
-UPPER = frozenset("under below less fewer lower almost nearly".split())
+HEDGES = frozenset(
+    [
+        "about",
+        "around",
+        "roughly",
+        "approximately",
+        "nearly",
+        "almost",
+        "some",
+        "circa",
+        "approx",
+        "ca",
+        "close",
+        "near",
+        "~",
+        "≈",
+    ]
+)
+LOWER = frozenset(["over", "above", "exceeding", "exceeds", "exceeded", "more", "greater", "higher", "beyond"])
+UPPER = frozenset(["under", "below", "less", "fewer", "lower", "almost", "nearly"])
 _PERCENT = frozenset(("percent", "percentage", "pct"))
 
 
@@ -121,7 +161,7 @@ def _in_words(tokens: list[Token], i: int, last: int, free: list[bool]) -> tuple
     total, current, j, seen, decimals = 0.0, 0.0, i, False, None
     while j < last and free[j]:
         word = tokens[j].text
-        if word in SMALL and (not seen or current % 10 == 0 and current % 100 != 10):
+        if word in SMALL and (not seen or (current % 10 == 0 and current % 100 != 10)):
             current += SMALL[word]
         elif word in TENS and (not seen or current % 100 == 0):
             current += TENS[word]
@@ -204,7 +244,7 @@ def _denominator(tokens: list[Token], j: int, last: int, free: list[bool]) -> tu
 
 
 def _ambiguous_one(tokens: list[Token], i: int, j: int, following: str) -> bool:
-    """"one" as a pronoun ("one of the themes", "this one") is no number."""
+    """ "one" as a pronoun ("one of the themes", "this one") is no number."""
     return tokens[i].text == "one" and j == i + 1 and following not in SCALES
 
 

@@ -46,8 +46,14 @@ def sentences(tokens: list[Token], text: str) -> list[tuple[int, int]]:
     """Half-open token ranges between line breaks and full stops (a stop inside a number or name ends nothing)."""
     ranges, begin = [], 0
     for i, token in enumerate(tokens):
-        ends = token.kind == "line" or token.text == ";" or (
-            token.text in _HARD and (token.end >= len(text) or not text[token.end].isalnum()) and not _lists(tokens, i)
+        ends = (
+            token.kind == "line"
+            or token.text == ";"
+            or (
+                token.text in _HARD
+                and (token.end >= len(text) or not text[token.end].isalnum())
+                and not _lists(tokens, i)
+            )
         )
         if ends:
             ranges.append((begin, i))

@@ -21,22 +21,23 @@ from .report import LoadingReport
 
 @contextmanager
 def quiet_datasets(offline: bool) -> Iterator[Any]:
-    """The `datasets` module without progress bars, and without the network when `offline`.
+    """The `datasets` module without progress bars, without torch, and without the network when `offline`.
 
-    The library asks the hub even for local files (to count downloads); its switches are global, so
-    they are put back as they were.
+    The library asks the hub even for local files (to count downloads), and its streaming loads torch
+    (3 s) only to let torch's loaders take the table. Its switches are global and are put back.
     """
     import datasets
 
-    bars = datasets.utils.is_progress_bar_enabled()
-    was_offline = datasets.config.HF_HUB_OFFLINE
+    bars_were_off = datasets.utils.are_progress_bars_disabled()
+    config = datasets.config
+    was_offline, had_torch = config.HF_HUB_OFFLINE, config.TORCH_AVAILABLE
     datasets.utils.disable_progress_bars()
-    datasets.config.HF_HUB_OFFLINE = offline or was_offline
+    config.HF_HUB_OFFLINE, config.TORCH_AVAILABLE = offline or was_offline, False
     try:
         yield datasets
     finally:
-        datasets.config.HF_HUB_OFFLINE = was_offline
-        if bars:
+        config.HF_HUB_OFFLINE, config.TORCH_AVAILABLE = was_offline, had_torch
+        if not bars_were_off:
             datasets.utils.enable_progress_bars()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from . import hub, layouts, packaged, raw
+from . import hub_datasets, layouts, packaged, raw
 from .corpus import Corpus
 from .report import LoadingReport
 
@@ -16,7 +16,7 @@ def names(data: str | os.PathLike = "packaged") -> tuple[str, ...]:
     """Names that `load` knows for this `data`: "packaged", "hub", or a folder."""
     if data == "packaged":
         return tuple(_PACKAGED)
-    return tuple(hub.known()) if data == "hub" else tuple(layouts.TIDIED)
+    return tuple(hub_datasets.known()) if data == "hub" else tuple(layouts.TIDIED)
 
 
 def load(
@@ -48,7 +48,7 @@ def load(
             raise ValueError(f"corpus {name!r} is not packaged: pass data=<folder> that holds it")
         raise ValueError(f"name must be one of {[*_PACKAGED, *known]} for data={str(data)!r}, got {name!r}")
     if data == "hub":
-        return hub.load_known(name, report, rate, seed)
+        return hub_datasets.load_known(name, report, rate, seed)
     folder = Path(data)
     if not folder.is_dir():
         raise FileNotFoundError(f"data: expected a folder, nothing is at {folder}")

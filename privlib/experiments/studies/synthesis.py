@@ -1,0 +1,285 @@
+"""Grids of the synthesis figures: the published calibration, what accounting saves, centroids on real text.
+
+Utility, support protection and bucket counts are measured on the target itself: curator-side figures on
+public corpora, not releases.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privlib import synthesis
+from privlib.dp import Simulation
+from privlib.evaluation import embedding as measures
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# epsilon, p_s, v of the paper's main experiments (Appendix A.1); t = 100, k = 20, u = 2.4, delta = 1e-6
+PAPER_SETTINGS = ((4.0, 0.3, 4.0), (8.0, 0.5, 4.0), (16.0, 0.6, 3.0))
+PAPER_FREQUENCY, PAPER_DIMS, PAPER_RATIO, PAPER_DELTA = 100, 20, 2.4, 1e-6
+METHODS = ("anchored", "anchored, denoised", "released anchors", "public anchors", "no privacy")
+
+
+def calibration_table(radius: float = 0.5) -> pd.DataFrame:
+    """The paper's calibration by its own procedure, one row an epsilon; noise_std at the given radius."""
+    import pandas as pd
+
+    rows = []
+    for epsilon, rate, v in PAPER_SETTINGS:
+        threshold = synthesis.threshold_count(rate, PAPER_FREQUENCY)
+        bill = synthesis.calibrate(epsilon, PAPER_DELTA, rate, threshold, v, PAPER_RATIO, PAPER_DIMS)
+        rows.append(
+            {
+                "epsilon": epsilon,
+                "rate": rate,
+                "v": v,
+                "threshold": threshold,
+                "epsilon_threshold": bill.epsilon_threshold,
+                "epsilon_centroid": bill.epsilon_centroid,
+                "delta_threshold": bill.delta_threshold,
+                "delta_centroid": bill.delta_centroid,
+                "delta_sensitivity": bill.delta_sensitivity,
+                "sensitivity_share": bill.delta_sensitivity / PAPER_DELTA,
+                "noise_multiplier": bill.noise_multiplier,
+                "published_multiplier": bill.published_multiplier,
+                "noise_std": bill.noise_std(radius),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def accountings(max_records: int = 1_000_000) -> pd.DataFrame:
+    """Noise that each accounting needs at the paper's settings, for r = 1, and the epsilon of the paper's noise.
+
+    Columns: epsilon, accounting, noise_std, share (of the paper's noise), epsilon_of_paper_noise (its own epsilon where
+    the accounting is the paper's), assumption. The first four rows of an epsilon bound the distance in a bucket by
+    2.4 r (with the paper's delta_sensitivity, whose gap the chapter shows), the last integrates over it.
+    """
+    import pandas as pd
+
+    rows = []
+    for epsilon, rate, v in PAPER_SETTINGS:
+        threshold = synthesis.threshold_count(rate, PAPER_FREQUENCY)
+        bill = synthesis.calibrate(epsilon, PAPER_DELTA, rate, threshold, v, PAPER_RATIO, PAPER_DIMS)
+        rest = PAPER_DELTA - bill.delta_sensitivity
+        stages = (epsilon, rest, rate, threshold)
+        grid = (rate, threshold, PAPER_DIMS, max_records)
+        paper = bill.noise_multiplier
+        needed = {
+            "paper": paper * PAPER_RATIO,
+            "lemma, best split": synthesis.lemma_noise_multiplier(*stages)[0] * PAPER_RATIO,
+            "exact threshold": synthesis.composed_noise_multiplier(*stages)[0] * PAPER_RATIO,
+            "joint": synthesis.joint_noise_multiplier(*stages) * PAPER_RATIO,
+            "integrated": synthesis.release_noise_std(epsilon, PAPER_DELTA, *grid),
+        }
+        spent = {
+            "paper": epsilon,
+            "joint": synthesis.joint_epsilon(rest, paper, rate, threshold),
+            "integrated": synthesis.release_epsilon(PAPER_DELTA, paper * PAPER_RATIO, *grid),
+        }
+        for accounting, noise_std in needed.items():
+            rows.append(
+                {
+                    "epsilon": epsilon,
+                    "accounting": accounting,
+                    "noise_std": noise_std,
+                    "share": noise_std / needed["paper"],
+                    "saving": needed["paper"] / noise_std,
+                    "epsilon_of_paper_noise": spent.get(accounting, epsilon),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def lemma_grid(rates: Sequence[float], splits: Sequence[float], frequency: int = PAPER_FREQUENCY) -> pd.DataFrame:
+    """Lemma 1 over rates and splits v at a fixed frequency t, tau = ceil(p_s t)."""
+    import pandas as pd
+
+    rows = []
+    for rate in rates:
+        threshold = synthesis.threshold_count(rate, frequency)
+        for v in splits:
+            epsilon, delta = synthesis.lemma1(v, rate, threshold)
+            rows.append(
+                {"rate": rate, "v": v, "threshold": threshold, "epsilon_threshold": epsilon, "delta_threshold": delta}
+            )
+    return pd.DataFrame(rows)
+
+
+def smallest_frequencies(epsilons: Sequence[float], delta: float = PAPER_DELTA) -> pd.DataFrame:
+    """Least t at which some rate leaves delta unspent by the threshold, by the lemma (v <= 5, v free) and exactly."""
+    import pandas as pd
+
+    rates = [k / 50 for k in range(1, 50)]
+
+    def lemma(epsilon: float, largest: float):
+        def bill(rate: float, threshold: int) -> float:
+            # delta_threshold falls in v, so the largest v that epsilon allows is the best one here
+            return synthesis.lemma1(min(largest, epsilon / -math.log1p(-rate)), rate, threshold)[1]
+
+        return bill
+
+    rows = []
+    for epsilon in epsilons:
+        bills = {
+            "lemma, v at most 5": lemma(epsilon, 5.0),
+            "lemma, v free": lemma(epsilon, math.inf),
+            "exact": lambda rate, threshold, epsilon=epsilon: synthesis.threshold_delta(epsilon, rate, threshold),
+        }
+        for accounting, bill in bills.items():
+            frequency = 1
+            while not any(bill(rate, synthesis.threshold_count(rate, frequency)) < delta for rate in rates):
+                frequency += 1
+            rows.append({"epsilon": epsilon, "accounting": accounting, "frequency": frequency})
+    return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Public choices of a centroid experiment: r, t, delta, number of cells, kept public directions, alpha, seeds."""
+
+    radius: float
+    frequency: int
+    delta: float
+    cells: int
+    directions: int
+    seeds: tuple[int, ...]
+    alpha: float = 1.5
+
+
+def releases(auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilon: float):
+    """One simulated anchored release a seed: yields (seed, method, outputs float[m, d]) for every method.
+
+    The rate is the public one with the least noise per kept record at (epsilon, delta, t).
+    """
+    buckets = synthesis.AnchoredBuckets(auxiliary, cells=setting.cells, radius=setting.radius)
+    residuals = auxiliary - buckets.origins(buckets.assign(auxiliary))
+    subspace = synthesis.PublicSubspace.fit(residuals, setting.directions)
+    rate, threshold, _ = synthesis.best_rate(epsilon, setting.delta, setting.frequency)
+    mechanism = synthesis.CentroidRelease(buckets, epsilon, setting.delta, rate, threshold)
+    for seed in setting.seeds:
+        released = mechanism.release(target, Simulation(seed))
+        yield seed, "anchored", released.centroids
+        yield seed, "anchored, denoised", released.project(subspace).centroids
+        yield seed, "released anchors", released.origins
+
+
+def utility_rows(
+    auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilons: Sequence[float]
+) -> pd.DataFrame:
+    """Precision, recall, F1 and L2 on the frequent texts, by epsilon and method, mean and range over seeds.
+
+    float[n, d] embeddings of the auxiliary and the target corpus. "public anchors" (all anchors, nothing of
+    the target) and "no privacy" (means of the cells that t target texts share) are the same at every epsilon. A
+    run that releases nothing scores 0 in precision, recall and F1, and has no L2: the study raises then.
+    """
+    import pandas as pd
+
+    texts = target[measures.frequent(target, setting.radius, setting.frequency)]
+    fixed = {
+        "public anchors": _anchors(auxiliary, setting),
+        "no privacy": _cell_means(auxiliary, target, setting),
+    }
+    scores = []
+    for epsilon in epsilons:
+        runs = [*releases(auxiliary, target, setting, epsilon)]
+        runs += [(seed, name, outputs) for name, outputs in fixed.items() for seed in setting.seeds[:1]]
+        for seed, method, outputs in runs:
+            found = measures.utility(outputs, texts, setting.radius, setting.alpha)
+            scores.append({"epsilon": epsilon, "method": method, "seed": seed} | vars(found))
+    table = pd.DataFrame(scores)
+    rows = []
+    for (epsilon, method), part in table.groupby(["epsilon", "method"], sort=True):
+        row = {"epsilon": epsilon, "method": method, "seeds": len(part), "outputs": float(part["outputs"].mean())}
+        for measure in ("precision", "recall", "f1", "l2"):
+            row[measure] = float(part[measure].mean())
+            row[f"{measure}_low"] = float(part[measure].min())
+            row[f"{measure}_high"] = float(part[measure].max())
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _anchors(auxiliary: np.ndarray, setting: Setting) -> np.ndarray:
+    return synthesis.AnchoredBuckets(auxiliary, cells=setting.cells, radius=setting.radius).anchors
+
+
+def _cell_means(auxiliary: np.ndarray, target: np.ndarray, setting: Setting) -> np.ndarray:
+    """Means of the target texts in every cell that at least t of them share: the ceiling, with no privacy at all."""
+    buckets = synthesis.AnchoredBuckets(auxiliary, cells=setting.cells, radius=setting.radius)
+    cells = buckets.assign(target)[:, 0]
+    counts = np.bincount(cells, minlength=setting.cells)
+    sums = np.zeros(buckets.anchors.shape)
+    np.add.at(sums, cells, target)
+    heavy = counts >= setting.frequency
+    return sums[heavy] / counts[heavy, None]
+
+
+def support_rows(
+    auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilon: float, width: float = 0.05
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Distances from frequent and infrequent texts to the nearest denoised centroid, binned; and delta* by reach.
+
+    First table: kind, distance (left end of a bin of `width`), share of texts (mean over seeds). Second: psi, reach,
+    mean over (run, text), share of runs in which any infrequent text was reached, its exact 95 % upper bound, runs.
+    """
+    import pandas as pd
+
+    mask = measures.frequent(target, setting.radius, setting.frequency)
+    runs = np.array(
+        [
+            measures.nearest_distances(target, outputs)
+            for _, method, outputs in releases(auxiliary, target, setting, epsilon)
+            if method == "anchored, denoised"
+        ]
+    )
+    edges = np.arange(0, math.ceil(runs.max() / width) + 1) * width
+    bins = []
+    for kind, part in (("frequent", runs[:, mask]), ("infrequent", runs[:, ~mask])):
+        share = np.histogram(part, bins=edges)[0] / part.size
+        bins += [
+            {"kind": kind, "distance": round(float(left), 6), "share": float(height)}
+            for left, height in zip(edges[:-1], share, strict=True)
+        ]
+    protection = []
+    for psi in (0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.1, 1.3, 1.5):
+        found = measures.support_protection(runs[:, ~mask], psi * setting.radius)
+        protection.append({"psi": psi, "reach": psi * setting.radius} | vars(found))
+    return pd.DataFrame(bins), pd.DataFrame(protection)
+
+
+def bucket_rows(
+    auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilon: float, dims: Sequence[int]
+) -> pd.DataFrame:
+    """How many buckets are released at this size: the paper's grid at several k, and the anchored cells.
+
+    Columns: buckets, dims (0 for anchored), released (mean over seeds), kept_share of the target's records that lie
+    in a released bucket, noise_std of a sum's coordinate and the rule that bounds the distance.
+    """
+    import pandas as pd
+
+    rate, threshold, _ = synthesis.best_rate(epsilon, setting.delta, setting.frequency)
+    rules = [("grid", k, synthesis.JLBuckets(k, setting.radius, 1, dimension=target.shape[1])) for k in dims]
+    rules.append(("anchored", 0, synthesis.AnchoredBuckets(auxiliary, setting.cells, setting.radius)))
+    rows = []
+    for name, k, buckets in rules:
+        mechanism = synthesis.CentroidRelease(buckets, epsilon, setting.delta, rate, threshold)
+        runs = [mechanism.release(target, Simulation(seed)) for seed in setting.seeds]
+        rows.append(
+            {
+                "buckets": name,
+                "dims": k,
+                "rate": rate,
+                "threshold": threshold,
+                "released": float(np.mean([len(run) for run in runs])),
+                "records": float(np.mean([run.counts.sum() for run in runs])) / rate,
+                "noise_std": runs[0].noise_std,
+                "sensitivity": mechanism.sensitivity,
+            }
+        )
+    return pd.DataFrame(rows)

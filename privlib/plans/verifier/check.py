@@ -1,0 +1,317 @@
+"""The verdict: every claim of a text held against the released plan, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from privlib.plans.plan import DEFAULT_BIN_EDGES, SemanticPlan
+from privlib.plans.verifier import claims, lexicon
+from privlib.plans.verifier.mentions import FOREIGN, Index, Mention
+from privlib.plans.verifier.numbers import PARTS, SCALES, SMALL, TENS, Number, read_numbers
+from privlib.plans.verifier.owners import Group, Owners, groups_of
+from privlib.plans.verifier.tokens import Token, sentences, tokenize, words_of
+
+KINDS = ("atom", "number", "bin", "comparison", "rank")
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One unsupported claim: `kind` of `KINDS`, `span` (start, end) in characters, `message` for the decoder."""
+
+    kind: str
+    span: tuple[int, int]
+    message: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`accepted` iff there is no violation; violations stand in the order of the text."""
+
+    accepted: bool
+    violations: tuple[Violation, ...]
+
+
+def verify(text: str, plan: SemanticPlan, universe: Sequence[str] | None = None) -> Verdict:
+    """Check a text against the contract of DP-SPIN, Definition 3.7; public post-processing of the plan.
+
+    A claim is supported iff it is (i) an admitted label or description, (ii) a released mass, support or bin of
+    its atom within the stated rounding, (iii) "i more than j" with mass_i - mass_j >= the comparison margin,
+    (iv) a rank that the released ranks give, (v) public text. `universe`: all public labels; labels not admitted are
+    rejected. Without it, content words that are neither in the plan nor public are rejected.
+    Any string gives a verdict, in time linear in its length. Raises TypeError when `text` is no string.
+    It reads English by rules, so it may reject a supported claim in unusual words; what it promises is measured.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"text must be a string, got {type(text).__name__}")
+    return _Reading(text, plan, universe).verdict()
+
+
+class _Reading:
+    def __init__(self, text: str, plan: SemanticPlan, universe: Sequence[str] | None) -> None:
+        self.text, self.plan, self.universe = text, plan, universe
+        self.edges = plan.bin_edges or DEFAULT_BIN_EDGES
+        self.tokens = tokenize(text)
+        index = Index.build([(a.label, a.description) for a in plan.atoms], universe or ())
+        self.mentions = _without_prose(index.find(self.tokens, text), self.tokens)
+        self.free = [True] * len(self.tokens)
+        for mention in self.mentions:
+            for k in range(mention.first, mention.last):
+                self.free[k] = False
+        self.found: list[Violation] = []
+
+    def verdict(self) -> Verdict:
+        for mention in self.mentions:
+            if mention.atom == FOREIGN:
+                self._reject("atom", mention.first, mention.last, f"{mention.label!r} is not in the plan")
+        self._strange_words()
+        carried: Group | None = None
+        at, line = 0, -1
+        for first, last in sentences(self.tokens, self.text):
+            mentions = []
+            while at < len(self.mentions) and self.mentions[at].first < last:
+                mentions.append(self.mentions[at])
+                at += 1
+            if any(token.kind == "line" for token in self.tokens[max(0, line) : first]):
+                carried = None
+            line = first
+            groups = groups_of([m for m in mentions if m.atom != FOREIGN], self.tokens)
+            if not any(mention.atom == FOREIGN for mention in mentions):
+                self._sentence(first, last, Owners(groups, carried))
+            if groups:
+                carried = groups[-1]
+        violations = tuple(sorted(self.found, key=lambda v: (v.span, KINDS.index(v.kind))))
+        return Verdict(not violations, violations)
+
+    # ------------------------------------------------------------------ one sentence
+    def _sentence(self, first: int, last: int, owners: Owners) -> None:
+        orders = claims.read_orders(self.tokens, first, last, self.free)
+        ranks = claims.read_ranks(self.tokens, first, last, self.free)
+        ranked = {k for rank in ranks for k in range(rank.first, rank.last)}
+        free = [self.free[k] and k not in ranked for k in range(first, last)]
+        numbers = read_numbers(self.tokens, first, last, _Window(free, first))
+        counted = {k for number in numbers for k in range(number.first, number.last)}
+        bins = [
+            b
+            for b in claims.read_bins(self.tokens, first, last, self.free, self.edges)
+            if b.first not in counted | ranked
+        ]
+        for rank, owner in owners.pair(ranks):
+            self._rank(rank, owner)
+        for order in orders:
+            self._order(order, owners, numbers, last)
+        for number, owner in owners.pair(numbers):
+            self._number(number, owner)
+        for claim, owner in owners.pair(bins):
+            self._bin(claim, owner)
+        for k in range(first, last):
+            self._majority(k, last, owners)
+
+    def _number(self, number: Number, owner: Group | None) -> None:
+        if self._public(number):
+            return
+        if owner is not None and all(self._value(number, atom) for atom in owner.atoms):
+            return
+        whose = "no released value" if owner is None else f"no released value of {self._names(owner)}"
+        self._reject("number", number.first, number.last, f"{whose} rounds to this number")
+
+    def _value(self, number: Number, index: int) -> bool:
+        atom = self.plan.atoms[index]
+        if number.kind == "percent":
+            return number.fits(100 * atom.support)
+        if number.kind == "fraction":
+            return number.fits(atom.support)
+        supports = (atom.support,) if number.unit < 1 and abs(number.value) < 10 else ()
+        return any(number.fits(value) for value in (atom.mass, max(0.0, atom.mass), *supports))
+
+    def _public(self, number: Number) -> bool:
+        """Whether the number is a public setting of the plan, named by a cue word near it."""
+        near = self.tokens[max(0, number.first - 4) : number.first] + self.tokens[number.last : number.last + 3]
+        cues = {t.text for t in near if t.kind == "word"} | {t.stem for t in near} | {t.text for t in near}
+        plan, promise = self.plan, self.plan.guarantee
+        scale = 100.0 if number.kind == "percent" else 1.0
+        settings: dict[str, tuple[float, ...]] = {
+            "epsilon": (promise.epsilon,),
+            "delta": (promise.delta,),
+            "count": (len(plan.atoms), plan.plan_size, plan.universe_size),
+            "universe": (plan.universe_size,),
+            "denominator": (plan.public_denominator,),
+            "margin": (plan.comparison_margin,),
+            "noise": () if plan.noise is None else (plan.noise.scale,),
+            "edges": tuple(self.edges.values()),
+        }
+        return any(
+            number.fits(scale * value)
+            for name, values in settings.items()
+            if cues & lexicon.CUES[name]
+            for value in values
+        )
+
+    def _rank(self, claim: claims.Rank, owner: Group | None) -> None:
+        count = len(self.plan.atoms)
+        if owner is None:
+            if not claim.several or claim.place > count:
+                self._reject("rank", claim.first, claim.last, "this rank belongs to no atom of the plan")
+            return
+        places = [count - a if claim.bottom else a + 1 for a in owner.atoms]
+        if claim.several and not claim.among:
+            holds = sorted(places) == list(range(1, len(places) + 1))
+        elif claim.several:
+            holds = all(place <= claim.place for place in places)
+        elif claim.among:
+            holds = all(place <= max(1, (count + 1) // 2) for place in places)
+        else:
+            holds = (
+                claim.place in places
+                if len(places) == 1
+                else sorted(places) == list(range(claim.place, claim.place + len(places)))
+            )
+        if holds == claim.negated:
+            self._reject(
+                "rank", claim.first, claim.last, f"the released ranks do not give this to {self._names(owner)}"
+            )
+
+    def _order(self, order: claims.Order, owners: Owners, numbers: list[Number], last: int) -> None:
+        if any(
+            order.first < n.first <= (order.than or order.first) + 2 or n.first - 3 <= order.first < n.first
+            for n in numbers
+        ):
+            return  # "more than 24 %" bounds a number, judged there
+        left, right = owners.sides(order.first, order.than, self.tokens, last)
+        names = [t.text for t in self.tokens[order.than : order.than + 4]] if order.than is not None else []
+        if left is not None and right is None and set(names) & lexicon.EVERYONE:
+            rest = [a for a in range(len(self.plan.atoms)) if a not in left.atoms]
+            right = Group(tuple(rest), left.first, left.last)
+        if left is None and right is None:
+            return
+        if left is None or right is None:
+            if (
+                self.tokens[order.first].text in lexicon.VERBS_MORE | lexicon.VERBS_LESS | lexicon.EQUAL
+                and right is None
+            ):
+                return  # "above", "leads", "same" without two atoms order nothing
+            self._reject("comparison", order.first, order.last, "a comparison needs two admitted atoms")
+            return
+        if order.direction == 0:
+            self._reject("comparison", order.first, order.last, "only 'more than' beyond the margin can be supported")
+            return
+        more, less = (left, right) if order.direction > 0 else (right, left)
+        mass = [atom.mass for atom in self.plan.atoms]
+        margin = self.plan.comparison_margin
+        if not all(mass[a] - mass[b] >= margin and a != b for a in more.atoms for b in less.atoms):
+            message = f"{self._names(more)} does not exceed {self._names(less)} by the margin"
+            self._reject("comparison", order.first, order.last, message)
+
+    def _bin(self, claim: claims.Bin, owner: Group | None) -> None:
+        if owner is not None and not all(self.plan.atoms[a].bin in claim.allowed for a in owner.atoms):
+            self._reject("bin", claim.first, claim.last, f"the released bin of {self._names(owner)} differs")
+
+    def _majority(self, k: int, last: int, owners: Owners) -> None:
+        word = self.tokens[k].text
+        following = self.tokens[k + 1].text if k + 1 < last else ""
+        whole = word in ("all", "every", "everyone", "everybody", "nobody", "none")
+        if not self.free[k] or not (
+            word == "majority"
+            or word == "mostly"
+            or word in ("everyone", "everybody", "nobody")
+            or (word in ("most", "all", "every", "none") and (following in lexicon.RECORDS or following == "of"))
+        ):
+            return
+        owner = owners.nearest(k)
+        if owner is None:
+            return
+        least = 1.0 if whole else 0.5
+        if (whole and word in ("nobody", "none")) or any(self.plan.atoms[a].support <= least for a in owner.atoms):
+            self._reject("number", k, k + 1, f"the released support of {self._names(owner)} does not say so")
+
+    # ------------------------------------------------------------------ words
+    def _strange_words(self) -> None:
+        """Words that neither plan nor public list knows, and pairs of plan words that name no admitted label."""
+        own = {w.stem for a in self.plan.atoms for w in words_of(f"{a.label} {a.description}")}
+        own |= {w.stem for w in words_of(f"{self.plan.mechanism} {' '.join(self.plan.composition)}")}
+        own |= {name for name in self.edges}
+        public = (
+            lexicon.public_words()
+            | SMALL.keys()
+            | TENS.keys()
+            | SCALES.keys()
+            | PARTS.keys()
+            | {"dozen", "dozens", "e"}
+        )
+        run: list[int] = []
+        for k, token in enumerate([*self.tokens, Token("line", "", "", len(self.text), len(self.text))]):
+            strange = token.kind == "word" and self.free[k] and token.text not in public and token.stem not in public
+            quoted = self._in_quotes(k)
+            if strange and (quoted or (self.universe is None and token.stem not in own)):
+                run.append(k)
+                continue
+            if run:
+                self._reject("atom", run[0], run[-1] + 1, "neither in the plan nor public text")
+                run = []
+            pair = strange and self.universe is None and k > 0 and self._loose(k - 1, own, public)
+            if pair:
+                self._reject("atom", k - 1, k + 1, "words of the plan that name no admitted atom together")
+
+    def _loose(self, k: int, own: set[str], public: frozenset[str]) -> bool:
+        token = self.tokens[k]
+        return (
+            token.kind == "word"
+            and self.free[k]
+            and token.stem in own
+            and token.text not in public
+            and token.stem not in public
+        )
+
+    def _in_quotes(self, k: int) -> bool:
+        return k < len(self.tokens) and self._quoted[k]
+
+    @property
+    def _quoted(self) -> list[bool]:
+        if not hasattr(self, "_quoted_cache"):
+            inside, marks = False, []
+            for token in self.tokens:
+                inside = inside and token.kind != "line"
+                if token.text in ("“", "«"):
+                    inside = True
+                elif token.text in ("”", "»"):
+                    inside = False
+                elif token.text == '"':
+                    inside = not inside
+                marks.append(inside)
+            self._quoted_cache = marks
+        return self._quoted_cache
+
+    def _names(self, group: Group) -> str:
+        return ", ".join(repr(self.plan.atoms[a].label) for a in group.atoms[:3])
+
+    def _reject(self, kind: str, first: int, last: int, message: str) -> None:
+        self.found.append(Violation(kind, (self.tokens[first].start, self.tokens[last - 1].end), message))
+
+
+class _Window:
+    """A list of flags seen by absolute token index."""
+
+    def __init__(self, flags: list[bool], first: int) -> None:
+        self._flags, self._first = flags, first
+
+    def __getitem__(self, k: int) -> bool:
+        return self._flags[k - self._first]
+
+
+def _without_prose(mentions: list[Mention], tokens: list[Token]) -> list[Mention]:
+    """Drop unquoted mentions made of public words only on lines that quote a label: there they are prose."""
+    public = lexicon.public_words()
+    line, kept, quoting = 0, [], set()
+    lines = []
+    for token in tokens:
+        lines.append(line)
+        line += token.kind == "line"
+    for mention in mentions:
+        if mention.quoted:
+            quoting.add(lines[mention.first])
+    for mention in mentions:
+        words = [t for t in tokens[mention.first : mention.last] if t.kind == "word"]
+        prose = not mention.quoted and all(t.stem in public or t.text in public for t in words)
+        if not (prose and lines[mention.first] in quoting):
+            kept.append(mention)
+    return kept

@@ -1,0 +1,187 @@
+"""Where a text speaks of an atom: quoted labels, labels and descriptions in order, close paraphrases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from privlib.plans.verifier.lexicon import public_words
+from privlib.plans.verifier.tokens import Token, words_of
+
+FOREIGN = -1
+_QUOTES = {"“": "”", '"': '"', "«": "»", "„": "“"}
+_SOFT = frozenset("-–—/,&'’()·:")
+_REACH = 4  # words of an admitted label may stand this far apart ("the wait was rather long")
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Tokens [first, last) name atom `atom` (index in the plan) or, when FOREIGN, a label that was not admitted."""
+
+    first: int
+    last: int
+    atom: int
+    label: str
+    quoted: bool = False
+
+
+@dataclass
+class Index:
+    """Labels of a plan and of its universe, ready to be found in any text in time linear in its length."""
+
+    quoted: dict[str, int] = field(default_factory=dict)
+    tree: dict = field(default_factory=dict)
+    stems: dict[str, list[tuple[frozenset[str], int, str]]] = field(default_factory=dict)
+
+    @classmethod
+    def build(cls, admitted: Iterable[tuple[str, str]], universe: Iterable[str]) -> Index:
+        """`admitted` (label, description) in rank order; `universe` all public labels (admitted ones are known)."""
+        index = cls()
+        admitted = list(admitted)
+        parts = _parts([label for label, _ in admitted], universe)
+        for atom, (label, description) in enumerate(admitted):
+            index.quoted.setdefault(label, atom)
+            index._add(label, atom, label)
+        for atom, (label, description) in enumerate(admitted):
+            aliases = [description, *description.split(",")] if description else []
+            for alias in [*aliases, *parts.get(label, [])]:
+                if alias.strip():
+                    index.quoted.setdefault(alias.strip(), atom)
+                    index._add(alias, atom, label)
+        known = {_key(label) for label, _ in admitted}
+        for label in universe:
+            if _key(label) not in known:
+                for alias in [label, *parts.get(label, [])]:
+                    index._add(alias, FOREIGN, label)
+        return index
+
+    def _add(self, alias: str, atom: int, label: str) -> None:
+        words = words_of(alias)
+        if not words:
+            return
+        content = frozenset(word.stem for word in words) - public_words()
+        if atom == FOREIGN and not content:
+            self.quoted.setdefault(alias, FOREIGN)  # of public words only: a mention when quoted, prose otherwise
+            return
+        if len(words) == 1 and not content:
+            return  # likewise for an admitted label such as "support", whose quoted form is known already
+        node = self.tree
+        for word in words:
+            node = node.setdefault(word.stem, {})
+        node.setdefault("", (atom, label))
+        if 2 <= len(content) <= 4 and len(content) == len({word.stem for word in words}):
+            for word in content:
+                self.stems.setdefault(word, []).append((content, atom, label))
+
+    def find(self, tokens: list[Token], text: str) -> list[Mention]:
+        """All mentions, left to right, none over another: quotes first, then longest runs, then paraphrases."""
+        taken = [False] * len(tokens)
+        found = self._in_quotes(tokens, text, taken)
+        i = 0
+        while i < len(tokens):
+            mention = None if taken[i] else self._run(tokens, text, i, taken)
+            if mention is None:
+                i += 1
+            else:
+                found.append(_take(mention, taken))
+                i = mention.last
+        for i in range(len(tokens)):
+            if not taken[i] and tokens[i].stem in self.stems:
+                mention = self._scattered(tokens, i, taken)
+                if mention is not None:
+                    found.append(_take(mention, taken))
+        return sorted(found, key=lambda mention: mention.first)
+
+    def _in_quotes(self, tokens: list[Token], text: str, taken: list[bool]) -> list[Mention]:
+        found, i = [], 0
+        lengths = sorted({len(label) for label in self.quoted}, reverse=True)
+        at = {token.start: k for k, token in enumerate(tokens)}
+        while i < len(tokens):
+            close = _QUOTES.get(tokens[i].text) if tokens[i].kind == "mark" else None
+            begin = tokens[i].end
+            end = next(
+                (
+                    begin + length
+                    for length in lengths
+                    if close
+                    and text[begin + length : begin + length + 1] == close
+                    and text[begin : begin + length] in self.quoted
+                ),
+                None,
+            )
+            if end is None or end not in at:
+                i += 1
+                continue
+            label = text[begin:end]
+            mention = Mention(i, at[end] + 1, self.quoted[label], label, quoted=True)
+            found.append(_take(mention, taken))
+            i = mention.last
+        return found
+
+    def _run(self, tokens: list[Token], text: str, i: int, taken: list[bool]) -> Mention | None:
+        """Longest label whose words follow one another from token i, with soft marks between."""
+        node, best, k = self.tree, None, i
+        while k < len(tokens) and not taken[k]:
+            token = tokens[k]
+            if token.kind in ("word", "number"):
+                node = node.get(token.stem)
+                if node is None:
+                    break
+                if "" in node:
+                    best = (k + 1, *node[""])
+            elif k == i or not (token.text in _SOFT or _inside(tokens, text, k)):
+                break
+            k += 1
+        return None if best is None else Mention(i, best[0], best[1], best[2])
+
+    def _scattered(self, tokens: list[Token], i: int, taken: list[bool]) -> Mention | None:
+        """A label whose content words all stand near token i, in any order, in one sentence."""
+        for content, atom, label in self.stems[tokens[i].stem]:
+            reach = _REACH if atom != FOREIGN else 2
+            last, seen, words = i, {tokens[i].stem}, 0
+            for k in range(i + 1, min(i + 3 * reach, len(tokens))):
+                if taken[k] or tokens[k].kind == "line" or tokens[k].text in ".;!?,":
+                    break
+                words += tokens[k].kind == "word"
+                if words > reach:
+                    break
+                if tokens[k].stem in content:
+                    seen.add(tokens[k].stem)
+                    last = k
+                    if seen == content:
+                        break
+            if seen == content:
+                return Mention(i, last + 1, atom, label)
+        return None
+
+
+def _take(mention: Mention, taken: list[bool]) -> Mention:
+    for k in range(mention.first, mention.last):
+        taken[k] = True
+    return mention
+
+
+def _inside(tokens: list[Token], text: str, k: int) -> bool:
+    """Whether the mark at k has no blank after it, as the dots of "U.S." have not."""
+    return tokens[k].text == "." and tokens[k].end < len(text) and text[tokens[k].end].isalnum()
+
+
+def _key(label: str) -> tuple[str, ...]:
+    return tuple(word.text for word in words_of(label))
+
+
+def _parts(admitted: list[str], universe: Iterable[str]) -> dict[str, list[str]]:
+    """Ends of slash-joined labels ("... / Issue / Sub-issue") that name one label only, with two words or more."""
+    owners: dict[tuple[str, ...], set[str]] = {}
+    ends: dict[str, list[str]] = {}
+    for label in dict.fromkeys([*admitted, *universe]):
+        pieces = label.split(" / ")
+        ends[label] = [" / ".join(pieces[k:]) for k in range(1, len(pieces))]
+        for end in {_key(end) for end in ends[label]}:
+            owners.setdefault(end, set()).add(label)
+    return {
+        label: [
+            e for e in found if len(owners[_key(e)]) == 1 and sum(w.stem not in public_words() for w in words_of(e)) > 1
+        ]
+        for label, found in ends.items()
+    }

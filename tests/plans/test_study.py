@@ -1,0 +1,54 @@
+"""The grid behind the figure: tidy, seeded, with spread; and the figure is made of the record alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from privlib import plans
+from privlib.experiments.studies import plans as study
+
+UNIVERSE = plans.AtomUniverse(tuple(f"theme {k}" for k in range(12)), manifest={"auxiliary_records": 100})
+SKETCH = plans.Sketch(np.linspace(40.0, 1.0, 12), "record", 1.0, UNIVERSE.fingerprint)
+GRID = {"epsilons": [0.25, 1.0, 8.0], "plan_size": 4, "draws": 12, "seed": 3}
+
+
+def test_rows_are_tidy_and_reproducible():
+    rows = study.utility(SKETCH, UNIVERSE, **GRID)
+    assert len(rows) == 9
+    assert not rows.isna().any().any()
+    assert rows.equals(study.utility(SKETCH, UNIVERSE, **GRID))
+    for metric in study.METRICS:
+        assert (rows[f"{metric}_low"] <= rows[f"{metric}_high"]).all()
+    assert set(study.BANDS) <= set(rows.columns)
+    assert rows.loc[rows.epsilon == 8.0, "mass_retained"].gt(0.9).all()
+
+
+def test_a_point_does_not_depend_on_the_grid_around_it():
+    alone = study.utility(SKETCH, UNIVERSE, **{**GRID, "epsilons": [1.0]}, mechanisms=["laplace"])
+    full = study.select(study.utility(SKETCH, UNIVERSE, **GRID), mechanism="laplace", epsilon=1.0)
+    assert alone.to_dict("records") == full.to_dict("records")
+
+
+def test_a_spread_needs_draws_and_a_selection_needs_rows():
+    with pytest.raises(ValueError, match="draws"):
+        study.utility(SKETCH, UNIVERSE, **{**GRID, "draws": 1})
+    with pytest.raises(ValueError, match="found none"):
+        study.select(study.utility(SKETCH, UNIVERSE, **GRID), epsilon=3.0)
+    with pytest.raises(ValueError, match="mechanism must be one of"):
+        study.mechanism("magic", UNIVERSE, 1.0, 1e-6, 3)
+
+
+def test_the_figure_is_drawn_from_a_record():
+    import matplotlib
+
+    matplotlib.use("agg")
+    from privlib import experiments
+    from privlib.experiments.figures import plans as figures
+
+    rows = study.utility(SKETCH, UNIVERSE, **GRID)
+    record = experiments.record(id="plans-test", title="t", rows=rows, parameters={}, seed=3, bands=study.BANDS)
+    figure = figures.draw_utility(record, [record])
+    assert [axis.get_title() for axis in figure.axes] == ["MassRetained", "Loss (support mass)"] * 2
+    assert figures.others([record], than=record) == []
+    matplotlib.pyplot.close(figure)
