@@ -100,8 +100,9 @@ class Simulation:
         and taking the maximum has exactly that law, and no exponential is taken, so no spread underflows.
         """
         scores, scale = gumbel_arguments(scores, scale)
-        # centred before the division, so that spreads of any size stay finite
-        return int(np.argmax((scores - scores.max()) / scale + self.generator.gumbel(size=scores.shape)))
+        with np.errstate(over="ignore"):  # a gap beyond the largest float is as good as -inf
+            gaps = (scores - scores.max()) / scale
+        return int(np.argmax(gaps + self.generator.gumbel(size=scores.shape)))
 
     def bernoulli(self, probability: float, size) -> np.ndarray:
         """bool array of shape `size`, each entry True with the stated probability in [0, 1]."""

@@ -80,10 +80,7 @@ class Secure:
         """
         scores, scale = gumbel_arguments(scores, scale)
         admitted = np.flatnonzero(np.isfinite(scores))
-        dp = _opendp()
-        space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
-        choose = dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=scale)
-        return int(admitted[choose(scores[admitted].tolist())])
+        return int(admitted[_noisy_max(scale)(scores[admitted].tolist())])
 
     def bernoulli(self, probability: float, size) -> np.ndarray:
         """bool array of shape `size`; each entry True with exactly the stated float probability in [0, 1].
@@ -115,7 +112,7 @@ class Secure:
         return _below(np.full(math.prod(shape), high, dtype=np.uint64)).reshape(shape)
 
     def categorical(self, probabilities, size=None):
-        """Index j with probability exactly `probabilities[j]` over their exact sum; results as in `integers`.
+        """Index j with probability `probabilities[j]` over their exact sum, exactly; results as in `integers`.
 
         The floats are brought to one denominator, and a uniform integer below the sum of the numerators is drawn.
         """
@@ -139,7 +136,7 @@ class Secure:
         return np.array(order, dtype=np.int64)
 
     def laplace_scale(self, epsilon: float, l1_sensitivity: float, size: int) -> float:
-        """Smallest Laplace parameter (to 1e-9) for which OpenDP's map bills at most `epsilon` for `size` coordinates."""
+        """Smallest Laplace parameter (to 1e-9) that OpenDP's map bills at most `epsilon` for `size` coordinates."""
         epsilon, size = checks.positive("epsilon", epsilon), checks.whole("size", size, at_least=1)
         l1_sensitivity = checks.positive("l1_sensitivity", l1_sensitivity)
         return _laplace_scale(epsilon, l1_sensitivity, size, self.granularity_exponent)
@@ -196,6 +193,14 @@ def _opendp():
     return dp
 
 
+@functools.lru_cache(maxsize=64)
+def _noisy_max(scale: float):
+    dp = _opendp()
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
+    return dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=scale)
+
+
+@functools.lru_cache(maxsize=64)
 def _measurement(law: str, size: int, scale: float, exponent: int):
     dp = _opendp()
     domain = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=size)

@@ -24,10 +24,10 @@ def threshold_delta(epsilon: float, rate: float, threshold: int) -> float:
     the pair to compare is P_N = Bin(N, rate) against P_{N-1}, merged below the threshold, in both directions:
     delta = max over N >= 1 of the larger hockey-stick divergence. Relation: add_drop (one tag a record).
 
-    One N. Write p for the rate. P_N(n) / P_{N-1}(n) = (1-p) N / (N-n) grows with n, so each direction's worst set is
-    a tail of n; adding: {n > N (1 - (1-p) exp(-epsilon))}, the merged symbol never in it (P_N dominates P_{N-1}, so it is
-    rarer there under P_N); dropping: {n < N (1 - (1-p) exp(epsilon))}, the merged symbol in it when its own ratio is
-    above exp(epsilon); all ratios are at most 1/(1-p), so dropping costs nothing for epsilon >= ln 1/(1-p).
+    One N. Write p for the rate. P_N(n) / P_{N-1}(n) = (1-p) N / (N-n) grows with n: each direction's worst set is
+    a tail of n. Adding: {n > N (1 - (1-p) exp(-epsilon))}, the merged symbol never in it (P_N dominates
+    P_{N-1}, so the symbol is rarer under P_N). Dropping: {n < N (1 - (1-p) exp(epsilon))}, the merged symbol in it
+    when its own ratio is above exp(epsilon); no ratio is above 1/(1-p), so it is free from epsilon = ln 1/(1-p) on.
     All N. For N < threshold both laws are the merged symbol: 0. Let u_N be the divergence with every count visible.
     Merging is post-processing, so the divergence is at most u_N; adding an independent coin of probability p to both
     laws of N gives both laws of N+1, again post-processing, so u_N falls in N. The scan over every N from the

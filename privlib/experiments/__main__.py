@@ -14,6 +14,7 @@ from privlib.experiments.workspace import PROFILES, DataSource, ExperimentError,
 
 def run(workspace: Workspace, options: argparse.Namespace) -> int:
     from privlib.experiments import runner
+    from privlib.experiments.gather import run_folder
     from privlib.experiments.profiles import plan
 
     data = DataSource.parse(options.data, workspace)
@@ -28,6 +29,10 @@ def run(workspace: Workspace, options: argparse.Namespace) -> int:
         complete=options.only is None,
         progress=not options.quiet,
     )
+    for name in outcome.executed:
+        log = run_folder(workspace, options.profile, data) / name / "stderr.log"
+        if log.stat().st_size:
+            print(f"notice: {name} wrote to stderr, kept out of the book: {log.relative_to(workspace.root)}")
     for message in outcome.failures.values():
         print(f"FAILED {message}", file=sys.stderr)
     print(

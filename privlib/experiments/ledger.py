@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from privlib.experiments import rules
-from privlib.experiments.gather import published
+from privlib.experiments.gather import Published, published
 from privlib.experiments.records import Record, read, recorded
 from privlib.experiments.workspace import ExperimentError, Workspace
 
@@ -77,7 +77,7 @@ def judge(workspace: Workspace) -> list[Judgement]:
     state = published(workspace)
     fresh = {made.id: made for made in map(read, sorted((workspace.generated / "records").glob("*.json")))}
     claims = read_claims(workspace.claims)
-    return [_explained(claim, lambda claim=claim: _judge(workspace, claim, fresh, state.profile)) for claim in claims]
+    return [_explained(claim, lambda claim=claim: _judge(workspace, claim, fresh, state)) for claim in claims]
 
 
 def verdict(claim: Claim, records: Sequence[Record], *, small_grid: bool = False) -> Judgement:
@@ -108,7 +108,7 @@ def verdict(claim: Claim, records: Sequence[Record], *, small_grid: bool = False
     return Judgement(claim, SIZE if rule.smaller else CONTRADICTED, " / ".join(heard))
 
 
-def _judge(workspace: Workspace, claim: Claim, fresh: dict[str, Record], profile: str) -> Judgement:
+def _judge(workspace: Workspace, claim: Claim, fresh: dict[str, Record], state: Published) -> Judgement:
     for node in _nodes(claim):
         if not test_exists(workspace.root, node):
             raise ExperimentError(f"names the test {node}, which is not in the tree")
@@ -127,11 +127,13 @@ def _judge(workspace: Workspace, claim: Claim, fresh: dict[str, Record], profile
     for made in recorded(claim.record, workspace) if claim.record else ():
         if made.profile in ("record", "book") and made.corpus not in {known.corpus for known in records}:
             records.append(made)
+    if not records and not state.complete:
+        return Judgement(claim, NOT_RUN, "its notebook is not in this partial run")
     if not records:
         raise ExperimentError(f"names the record {claim.record!r}, which neither this run nor book/recorded holds")
     if {made.notebook for made in records} != {claim.notebook}:
         raise ExperimentError(f"names the notebook {claim.notebook!r}, its record is made by {records[0].notebook!r}")
-    return verdict(claim, records, small_grid=profile == "smoke")
+    return verdict(claim, records, small_grid=state.profile == "smoke")
 
 
 def test_exists(root: Path, node: str) -> bool:
@@ -188,16 +190,18 @@ def render(judgements: Sequence[Judgement], profile: str, notebooks: Sequence[st
             "| id | where | claim | paper's value | ours | verdict | evidence |",
             "|---|" * 1 + "---|" * 6,
         ]
-        lines += [_row(j, notebooks) for j in judgements if j.claim.paper == paper]
+        lines += [_row(j, profile, notebooks) for j in judgements if j.claim.paper == paper]
     return "\n".join(lines) + "\n"
 
 
-def _row(judgement: Judgement, notebooks: Sequence[str]) -> str:
+def _row(judgement: Judgement, profile: str, notebooks: Sequence[str]) -> str:
     claim = judgement.claim
     evidence = []
     if claim.notebook:
         link = f"[{_escaped(claim.notebook)}](_generated/{claim.notebook}.ipynb)" if claim.notebook in notebooks else ""
-        evidence.append(f"{link} `python -m privlib.experiments run --only {claim.notebook}`".strip())
+        evidence.append(
+            f"{link} `python -m privlib.experiments run --profile {profile} --only {claim.notebook}`".strip()
+        )
     evidence += [f"`pytest {node}`" for node in _nodes(claim)]
     if claim.rule and rules.parse(claim.rule).word is None:
         evidence.append(f"rule `{claim.rule}`" + (f", tolerance `{claim.tolerance}`" if claim.tolerance else ""))

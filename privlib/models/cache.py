@@ -52,6 +52,8 @@ class EmbeddingCache:
         self._row = np.dtype([("key", "V32"), ("vector", "<f4", (dimension,))])
         self._shards: dict[str, np.ndarray] = {}
         self._places: dict[bytes, tuple[str, int]] = {}
+        with self._lock:
+            self._refresh()
 
     def missing(self, keys: Sequence[bytes]) -> list[int]:
         """Positions of the keys without a vector, the first position of each distinct key only."""

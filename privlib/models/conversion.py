@@ -7,6 +7,8 @@ for bit.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -51,7 +53,8 @@ def packaged_folder() -> Path:
 
 def convert(gguf: Path, folder: Path) -> None:
     """Write the model and tokenizer of a GGUF file to a folder, in float32 safetensors."""
-    with weights.quiet():
+    # The GGUF reader draws its own bar on stderr, whatever transformers' settings say.
+    with weights.quiet(), contextlib.redirect_stderr(io.StringIO()):
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
+from itertools import pairwise
 from typing import Any
 
 from privlib.plans.represent import Tfidf
@@ -78,7 +79,9 @@ def phrase_universe(
 
     Lower-case; two words with only a blank between; filtered by the domain `profile`; variants merged (the
     profile's list, plural with singular, one word order with the other), never phrases of other words; kept when
-    in `support_threshold` auxiliary documents (None: `scaled_threshold`; the manifest says which); ranked by support, ties by label. Fewer than `size` when fewer remain.
+    in
+    `support_threshold` auxiliary documents (None: `scaled_threshold`; the manifest says which); ranked by support,
+    ties by label. Fewer than `size` when fewer remain.
     `auxiliary`: public texts or a corpus, disjoint from the protected split. TF-IDF is fitted on them.
     Raises ValueError when no phrase remains. Source: DP-SPIN, Appendices C.4 and E.4.
     """
@@ -132,7 +135,7 @@ def phrases(text: str) -> list[str]:
     found = []
     for run in _RUN.findall(_LINK.sub(" . ", text.lower())):
         words = run.split()
-        found += [f"{first} {second}" for first, second in zip(words, words[1:], strict=False)]
+        found += [f"{first} {second}" for first, second in pairwise(words)]
     return found
 
 

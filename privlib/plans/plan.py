@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -189,7 +190,7 @@ def checked_edges(bin_edges: Mapping[str, float]) -> Mapping[str, float]:
     """Read-only copy of bin edges that rise and have names other than the lowest bin's; ValueError otherwise."""
     edges = {name: _number(f"bin edge {name!r}", edge, above=0.0) for name, edge in bin_edges.items()}
     values = list(edges.values())
-    if any(low >= high for low, high in zip(values, values[1:], strict=False)):
+    if any(low >= high for low, high in pairwise(values)):
         raise ValueError(f"bin_edges must rise, got {edges}")
     if any(not isinstance(name, str) or not name.isalpha() for name in edges) or LOWEST_BIN in edges:
         raise ValueError(f"bin_edges must be named by one word each, other than {LOWEST_BIN!r}, got {list(edges)}")

@@ -6,7 +6,7 @@ k nearest candidate tables; targets are drawn from them, private rows matched to
 
 from __future__ import annotations
 
-from .attacks import Attack, labelling_attack, prior_attack
+from .attacks import Attack, corrected, labelling_attack, prior_attack
 from .leakage import MaximalLeakage, channel_sml, exact_sml, secret_ceiling, sml_bound, success_bound
 from .matching import match
 from .mechanism import RandomizedQuantization, Released
@@ -28,6 +28,7 @@ __all__ = [
     "candidates",
     "channel_sml",
     "chow_liu",
+    "corrected",
     "exact_sml",
     "ideal",
     "labelling_attack",

@@ -34,11 +34,13 @@ class Attack:
         return abs(self.estimate - self.gold)
 
 
-def labelling_attack(released: Released, secret: Share, gold: float, attacker: Labeller | None = None) -> Attack:
+def labelling_attack(
+    released: Released | Sequence[str], secret: Share, gold: float, attacker: Labeller | None = None
+) -> Attack:
     """Label every released row, guess the share of rows that meet the secret's condition.
 
     Args:
-        released: rows that the attacker sees.
+        released: rows that the attacker sees; texts alone where another method made them.
         secret: which share.
         gold: private share, for the error.
         attacker: labeller of texts; None reads the labels exactly, which is possible where rewriting is
@@ -46,17 +48,35 @@ def labelling_attack(released: Released, secret: Share, gold: float, attacker: L
 
     Source: QuanText section V-C.
     """
+    texts = released.texts if isinstance(released, Released) else tuple(released)
     if attacker is None:
+        if not isinstance(released, Released):
+            raise ValueError("attacker: expected a labeller for bare texts, got none")
         return Attack(secret(released.labels), gold)
-    if released.texts is None:
+    if texts is None:
         raise ValueError("attacker: a labeller needs released texts, and ideal rewriting makes none")
-    answers = np.asarray(attacker.predict(list(released.texts)))
-    if answers.shape != (len(released.targets),) or not np.isin(answers, ["yes", "no"]).all():
+    answers = np.asarray(attacker.predict(list(texts)))
+    if len(texts) == 0 or answers.shape != (len(texts),) or not np.isin(answers, ["yes", "no"]).all():
         raise ValueError(
-            f"attacker: expected one 'yes' or 'no' for each of {len(released.targets)} texts, "
-            f"got answers of shape {answers.shape}"
+            f"attacker: expected one 'yes' or 'no' for each of {len(texts)} texts, got answers of shape {answers.shape}"
         )
     return Attack(float(np.mean(answers == "yes")), gold)
+
+
+def corrected(attack: Attack, hits: float, false_alarms: float) -> Attack:
+    """The attack with its labeller's errors undone: (estimate - false_alarms) / (hits - false_alarms), in [0, 1].
+
+    Args:
+        hits, false_alarms: how often the labeller says "yes" where the condition holds and where it does
+            not, measured on public rows that it was not trained on.
+
+    Raises:
+        ValueError: hits <= false_alarms: such a labeller tells nothing, and no correction exists.
+    """
+    if not 0 <= false_alarms < hits <= 1:
+        raise ValueError(f"hits: expected 0 <= false_alarms < hits <= 1, got {false_alarms} and {hits}")
+    estimate = (attack.estimate - false_alarms) / (hits - false_alarms)
+    return Attack(min(1.0, max(0.0, estimate)), attack.gold)
 
 
 def prior_attack(auxiliary: np.ndarray, secret: Share, gold: float) -> Attack:

@@ -19,9 +19,9 @@ from privlib.synthesis.calibration import (
     threshold_count,
 )
 from privlib.synthesis.centroids import CentroidRelease, Centroids
+from privlib.synthesis.denoise import PublicSpectrum
 from privlib.synthesis.integrated import release_delta, release_epsilon, release_noise_std
 from privlib.synthesis.joint import best_rate, joint_delta, joint_epsilon, joint_noise_multiplier
-from privlib.synthesis.subspace import PublicSubspace
 
 __all__ = [
     "AnchoredBuckets",
@@ -30,7 +30,7 @@ __all__ = [
     "Centroids",
     "InfeasibleBudget",
     "JLBuckets",
-    "PublicSubspace",
+    "PublicSpectrum",
     "best_rate",
     "calibrate",
     "collision_probability",

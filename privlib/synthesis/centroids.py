@@ -10,9 +10,9 @@ import numpy as np
 from privlib.dp import Guarantee, NoiseSource, Simulation, checks
 from privlib.synthesis.buckets import AnchoredBuckets, JLBuckets, clipped, private_embeddings
 from privlib.synthesis.calibration import composed_noise_multiplier, sampling
+from privlib.synthesis.denoise import PublicSpectrum
 from privlib.synthesis.integrated import release_noise_std
 from privlib.synthesis.joint import joint_noise_multiplier
-from privlib.synthesis.subspace import PublicSubspace
 
 _GRID_BITS = 24  # sums are exact integers on a public grid of clip_norm / 2^24
 SENSITIVITIES = ("integrated", "worst_case")
@@ -38,9 +38,10 @@ class Centroids:
     def __len__(self) -> int:
         return len(self.centroids)
 
-    def project(self, subspace: PublicSubspace) -> Centroids:
-        """The same release with every centroid's offset from its public origin projected: post-processing."""
-        return replace(self, centroids=self.origins + subspace.project(self.centroids - self.origins))
+    def denoised(self, spectrum: PublicSpectrum) -> Centroids:
+        """The same release with each centroid's offset from its public origin shrunk: post-processing."""
+        variances = (self.noise_std / self.counts) ** 2
+        return replace(self, centroids=self.origins + spectrum.shrink(self.centroids - self.origins, variances))
 
 
 @dataclass(frozen=True)

@@ -43,9 +43,7 @@ def write(path, rows=ROWS):
     return path
 
 
-@pytest.mark.parametrize(
-    "file", ["a.csv", "a.csv.gz", "a.tsv", "a.tsv.gz", "a.jsonl", "a.jsonl.gz", "a.parquet"]
-)
+@pytest.mark.parametrize("file", ["a.csv", "a.csv.gz", "a.tsv", "a.tsv.gz", "a.jsonl", "a.jsonl.gz", "a.parquet"])
 def test_every_format_keeps_strings_to_the_letter(file, tmp_path):
     path = write(tmp_path / file)
     corpus = corpora.read(path, **ARGUMENTS)

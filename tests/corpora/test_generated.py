@@ -62,9 +62,10 @@ def test_planted_texts_and_probes_lie_where_the_truth_says():
 
 def test_planting_changes_nobody_elses_record():
     plain, planted = (corpora.generate(n_users=40, planted=texts).corpus for texts in ((), ("Rare.",)))
-    assert dict(zip(plain.record_ids, plain, strict=True)).items() <= dict(
-        zip(planted.record_ids, planted, strict=True)
-    ).items()
+    assert (
+        dict(zip(plain.record_ids, plain, strict=True)).items()
+        <= dict(zip(planted.record_ids, planted, strict=True)).items()
+    )
 
 
 def test_texts_tell_their_topic_and_mood():

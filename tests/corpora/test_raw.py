@@ -141,7 +141,8 @@ def test_stance_in_windows_1252_with_quotes_and_broken_bytes(tmp_path):
     tail = "\tFAVOR\tTARGET\tPOSITIVE\n"
     (tmp_path / "trainingdata-all-annotations.txt").write_bytes(
         (header + f'101\tAtheism\t"caf\u00e9 \u2013 unbalanced quote #SemST{tail}').encode("cp1252")
-        + b"102\tAtheism\tbroken \x81 byte" + tail.encode()
+        + b"102\tAtheism\tbroken \x81 byte"
+        + tail.encode()
     )
     (tmp_path / "testdata-taskB-all-annotations.txt").write_text(
         header + f"20001\tDonald Trump\tna\u00efve \u2603{tail}", encoding="utf-8"

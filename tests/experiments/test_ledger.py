@@ -23,6 +23,7 @@ from privlib.experiments.ledger import (
     render,
     verdict,
 )
+from privlib.experiments.ledger import test_exists as exists_in_tree
 from privlib.experiments.workspace import ExperimentError, Workspace
 
 EMPTY = Claim("X1", "P", "Table 1", "number", "a | claim with `marks`", "1.78", "", "S", "GPU", "", "", "", "", "")
@@ -77,7 +78,7 @@ def test_a_small_grid_is_no_verdict_and_a_missing_row_elsewhere_is_an_error():
         verdict(row, [made()])
 
 
-def put(workspace: Workspace, claims: list[Claim], records=(), profile="book") -> None:
+def put(workspace: Workspace, claims: list[Claim], records=(), profile="book", complete=True) -> None:
     """Write a ledger and a run."""
     workspace.book.mkdir(exist_ok=True)
     with open(workspace.claims, "w", newline="") as stream:
@@ -88,7 +89,7 @@ def put(workspace: Workspace, claims: list[Claim], records=(), profile="book") -
     folder.mkdir(parents=True, exist_ok=True)
     for record in records:
         (folder / f"{record.id}.json").write_text(record.to_json())
-    state = {"profile": profile, "data": "packaged", "complete": True, "notebooks": {NOTEBOOK: "key"}}
+    state = {"profile": profile, "data": "packaged", "complete": complete, "notebooks": {NOTEBOOK: "key"}}
     (workspace.generated / "run.json").write_text(json.dumps(state))
 
 
@@ -150,6 +151,12 @@ def test_a_row_that_cannot_be_judged_is_an_error(tmp_path, changes, message):
         judge(workspace)
 
 
+def test_a_partial_run_leaves_claims_open(tmp_path):
+    workspace = Workspace(tmp_path)
+    put(workspace, [claim(rule="number: mean is 1", record="nowhere")], [made()], complete=False)
+    assert judge(workspace)[0].verdict == NOT_RUN
+
+
 def test_ids_are_unique_and_columns_fixed(tmp_path):
     workspace = Workspace(tmp_path)
     put(workspace, [claim(), claim()])
@@ -191,3 +198,11 @@ def test_the_ledger_of_the_book_takes_over_every_claim_and_parses():
     assert (prefixes["P"], prefixes["F"], prefixes["Q"]) >= (79, 146, 49)
     assert {c.paper for c in claims} == {"DP-SPIN", "Fre-E2T", "QuanText"}
     assert not set(dataclasses.asdict(claims[0])) & {"verdict", *VERDICTS}
+
+
+def test_every_test_that_the_ledger_names_is_in_the_tree():
+    workspace = Workspace.default()
+    nodes = {node.strip() for c in read_claims(workspace.claims) for node in c.test.split(";") if node.strip()}
+    assert nodes
+    assert not [node for node in sorted(nodes) if not exists_in_tree(workspace.root, node)]
+    assert not exists_in_tree(workspace.root, "tests/experiments/test_ledger.py::test_that_nobody_wrote")

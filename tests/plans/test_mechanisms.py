@@ -95,13 +95,20 @@ def test_each_required_public_parameter_left_out_raises(name):
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        ({"epsilon": 0.0}, "epsilon"), ({"epsilon": math.inf}, "epsilon"), ({"plan_size": 9}, "plan_size"),
-        ({"plan_size": 0}, "plan_size"), ({"unit": "house", "public_denominator": 9.0}, "unit"), ({"relation": "near"}, "relation"),
-        ({"delta": 0.0}, "delta"), ({"delta": 1.0}, "delta"), ({"public_denominator": 0.0}, "public_denominator"),
-        ({"contribution_bound": 2.0}, "contribution_bound"), ({"bin_edges": {"low": 0.2, "high": 0.1}}, "bin_edges"),
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"epsilon": math.inf}, "epsilon"),
+        ({"plan_size": 9}, "plan_size"),
+        ({"plan_size": 0}, "plan_size"),
+        ({"unit": "house", "public_denominator": 9.0}, "unit"),
+        ({"relation": "near"}, "relation"),
+        ({"delta": 0.0}, "delta"),
+        ({"delta": 1.0}, "delta"),
+        ({"public_denominator": 0.0}, "public_denominator"),
+        ({"contribution_bound": 2.0}, "contribution_bound"),
+        ({"bin_edges": {"low": 0.2, "high": 0.1}}, "bin_edges"),
         ({"comparison_margin": -1.0}, "comparison_margin"),
     ],
-)  # fmt: skip
+)
 def test_public_parameters_are_checked_at_construction(changes, match):
     with pytest.raises(ValueError, match=match):
         build("gaussian", **changes)

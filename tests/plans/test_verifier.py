@@ -50,7 +50,7 @@ Waiting time exceeds all others.
 The top two themes are long wait and rude staff.
 four hundred and eighty-two of mass: long wait.
 Long wait: high. Rude staff: moderate.
-More than 400 of mass stand behind long wait.
+More than 400 of the mass is for long wait.
 Cold food is not the most common theme.
 """.strip().splitlines()
 
@@ -68,7 +68,7 @@ CORRUPTED = [
     ("number", "One in three mention long wait."),
     ("number", "Most customers mention long wait."),
     ("number", "Cold food and parking fee have masses of 115 and -3.2."),
-    ("number", "More than 500 of mass stand behind long wait."),
+    ("number", "More than 500 of the mass is for long wait."),
     ("number", "½ of the support is long wait."),
     ("comparison", "Rude staff is more common than long wait."),
     ("comparison", "Rude staff is more common than parking fee."),
@@ -134,7 +134,7 @@ def test_one_corruption_of_the_template_is_one_kind_of_violation_at_its_place(ki
     text = TEMPLATE.replace(old, new)
     verdict = plans.verify(text, PLAN, universe)
     assert {violation.kind for violation in verdict.violations} == {kind}
-    assert any(abs(v.span[0] - text.index(new)) <= len(new) for v in verdict.violations)
+    assert any(abs(v.span[0] - TEMPLATE.index(old)) <= len(old) for v in verdict.violations)
     for violation in verdict.violations:
         start, end = violation.span
         assert 0 <= start < end <= len(text)
@@ -195,51 +195,10 @@ def _key(label: str) -> str:
     return " ".join(re.sub(r"[\W_]", " ", label.casefold()).split())
 
 
-fragments = st.lists(
-    st.one_of(
-        st.text(max_size=8),
-        st.sampled_from(
-            [
-                "long wait",
-                "rude",
-                "staff",
-                "more",
-                "than",
-                "most",
-                "the",
-                "top",
-                "10",
-                "1.",
-                "#",
-                "%",
-                "one in",
-                "half",
-                "twenty-",
-                "point",
-                "and",
-                "“",
-                '"',
-                "”",
-                "\n",
-                "½",
-                "1e999",
-                "-",
-                "9,999,999",
-                "second",
-                "hundred",
-                "\u200b",
-                "�",
-                "İ",
-                "²",
-                "at least",
-                "compared with",
-                "/",
-                "0",
-            ]
-        ),
-    ),
-    max_size=40,
-)
+PIECES = """long wait|rude|staff|more|than|most|the|top|10|1.|#|%|one in|half|twenty-|point|and|“|"|”|½|1e999|-
+9,999,999|second|hundred|\u200b|İ|²|at least|compared with|/|0"""
+PIECES = [*PIECES.replace("\n", "|").split("|"), "\n", "\ud800"]
+fragments = st.lists(st.one_of(st.text(max_size=8), st.sampled_from(PIECES)), max_size=40)
 
 
 @settings(max_examples=400, deadline=None)
@@ -270,7 +229,7 @@ HOSTILE = [
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_is_linear_in_the_text(piece):
     """Eight times the text takes less than thirty times as long (a quadratic reader would take 64)."""
-    short, long = (piece * (n // len(piece)) for n in (20_000, 160_000))
+    short, long = (piece * (n // len(piece)) for n in (4_000, 32_000))
     plans.verify(short, PLAN, UNIVERSE)
 
     def seconds(text):

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.integrate import quad
 
 from privlib.dp import Simulation, gaussian_delta
 from privlib.synthesis import (
@@ -18,6 +17,8 @@ from privlib.synthesis import (
     joint_delta,
     joint_epsilon,
     joint_noise_multiplier,
+    lemma1,
+    threshold_count,
     threshold_delta,
 )
 from privlib.synthesis.joint import deltas_by_size
@@ -26,23 +27,18 @@ from privlib.synthesis.joint import deltas_by_size
 def integrated(epsilon: float, m: float, p: float, tau: int, n_records: int) -> float:
     """The slow, obvious twin: integrate the hockey-stick of the two densities, count by count."""
     larger_counts, smaller_counts = stats.binom(n_records, p), stats.binom(n_records - 1, p)
+    z = np.linspace(-12 * m, 1 + 12 * m, 100_001)
+    at, shifted = stats.norm(0, m).pdf(z), stats.norm(1, m).pdf(z)
     below = (larger_counts.cdf(tau - 1), smaller_counts.cdf(tau - 1))
     totals = []
     for sign in (1, -1):
         pair = below[::sign]
         total = max(0.0, pair[0] - math.exp(epsilon) * pair[1])
         for n in range(tau, n_records + 1):
-
-            def density(z, n=n, sign=sign):
-                at = stats.norm(0, m).pdf(z)
-                shifted = stats.norm(1, m).pdf(z)
-                larger = larger_counts.pmf(n) * ((1 - n / n_records) * at + n / n_records * shifted)
-                smaller = smaller_counts.pmf(n) * at
-                first, second = (larger, smaller)[::sign]
-                return max(0.0, first - math.exp(epsilon) * second)
-
-            pieces = np.linspace(-12 * m, 1 + 12 * m, 25)
-            total += sum(quad(density, a, b, limit=200)[0] for a, b in zip(pieces, pieces[1:], strict=False))
+            larger = larger_counts.pmf(n) * ((1 - n / n_records) * at + n / n_records * shifted)
+            smaller = smaller_counts.pmf(n) * at
+            first, second = (larger, smaller)[::sign]
+            total += np.trapezoid(np.maximum(0.0, first - math.exp(epsilon) * second), z)
         totals.append(total)
     return max(totals)
 
@@ -60,10 +56,11 @@ def test_every_bucket_of_up_to_five_records_by_integration(epsilon, m, p, tau):
 
 def test_the_twin_can_fail():
     """Noise 30 % too small, or a threshold off by one, is seen by the comparison above."""
-    truth = integrated(0.5, 1.5, 0.8, 2, 4)
-    sizes = np.array([4])
-    assert abs(deltas_by_size(0.5, 1.05, 0.8, 2, sizes)[0] - truth) > 1e-3
-    assert abs(deltas_by_size(0.5, 1.5, 0.8, 3, sizes)[0] - truth) > 1e-3
+    truth = integrated(1.0, 0.4, 0.6, 3, 5)
+    sizes = np.array([5])
+    assert deltas_by_size(1.0, 0.4, 0.6, 3, sizes)[0] == pytest.approx(truth, rel=2e-6)
+    assert deltas_by_size(1.0, 0.7 * 0.4, 0.6, 3, sizes)[0] > 1.01 * truth
+    assert abs(deltas_by_size(1.0, 0.4, 0.6, 4, sizes)[0] - truth) > 0.01 * truth
 
 
 def test_monte_carlo_of_the_mechanism_itself():
@@ -177,18 +174,22 @@ def test_inverses_land_on_the_safe_side(epsilon, rate, tau):
     assert joint_delta(back, m, rate, tau) <= 1e-6
 
 
-def test_the_smallest_frequency_the_budget_allows_lies_below_the_papers():
-    """delta = 1e-6: the paper says t of about 100; the exact count needs 37 at epsilon 4 and 53 at epsilon 1."""
+def test_the_smallest_frequency_the_budget_allows_lies_far_below_the_papers():
+    """delta = 1e-6: the paper says t of about 100; its own lemma allows 43 at epsilon 4, the exact count 36."""
 
-    def smallest(epsilon):
-        rates = np.arange(0.02, 1.0, 0.02)
-        for t in range(20, 100):
-            if any(threshold_delta(epsilon, p, math.ceil(round(p * t, 9))) < 1e-6 for p in rates):
-                return t
-        raise AssertionError("none below 100")
+    def feasible(frequency, bill):
+        rates = [k / 100 for k in range(20, 80)]
+        return any(bill(rate, threshold_count(rate, frequency)) < 1e-6 for rate in rates)
 
-    assert smallest(4) == 37
-    assert smallest(1) == 53
+    def lemma(rate, threshold):
+        return lemma1(min(5.0, 4 / -math.log1p(-rate)), rate, threshold)[1]
+
+    assert feasible(43, lemma)
+    assert not any(feasible(t, lemma) for t in (36, 40, 42))
+    assert feasible(36, lambda rate, threshold: threshold_delta(4, rate, threshold))
+    assert not feasible(35, lambda rate, threshold: threshold_delta(4, rate, threshold))
+    # whatever the accounting: a bucket of tau records is kept whole with probability p^tau
+    assert threshold_delta(50.0, 0.37, 13) > 1e-6
 
 
 def test_an_evaluation_takes_milliseconds():

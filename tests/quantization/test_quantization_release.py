@@ -216,3 +216,14 @@ def test_private_labels_are_refused_by_shape_alone():
         with pytest.raises(ValueError, match="private") as caught:
             mechanism().release(labels, Simulation(1))
         assert "9" not in str(caught.value)
+
+
+def test_correction_undoes_known_errors_and_refuses_a_labeller_that_tells_nothing():
+    seen = quantization.Attack(0.3 * 0.8 + 0.7 * 0.1, 0.3)
+    assert quantization.corrected(seen, 0.8, 0.1).error == pytest.approx(0, abs=1e-12)
+    assert quantization.corrected(quantization.Attack(0.05, 0.3), 0.8, 0.1).estimate == 0
+    for hits, false_alarms in ((0.5, 0.5), (0.1, 0.8)):
+        with pytest.raises(ValueError, match="hits"):
+            quantization.corrected(seen, hits, false_alarms)
+    with pytest.raises(ValueError, match="attacker"):
+        quantization.labelling_attack(["bare text"], quantization.Share(((0, 0),)), 0.5)

@@ -17,9 +17,10 @@ PANELS = (("mass_retained", "MassRetained"), ("loss", "Loss (support mass)"))
 
 
 def draw_utility(record: Record, others: Sequence[Record] = ()) -> Figure:
-    """MassRetained and Loss against epsilon, one row of panels a record; lines are means, bands 5 % to 95 % of the draws.
+    """MassRetained and Loss against epsilon, a row of panels a record; lines are means, bands 5 % to 95 % of the draws.
 
-    `record`: made by the run at hand; `others`: recorded on other corpora, titled so. Each row has its own scale of loss.
+    `record`: made by the run at hand; `others`: recorded on other corpora, titled so. Each row has its own scale of
+    loss, linear below one and logarithmic above.
     """
     import matplotlib.pyplot as plt
 
@@ -31,6 +32,7 @@ def draw_utility(record: Record, others: Sequence[Record] = ()) -> Figure:
             axis.set_title(label, fontsize=11)
             axis.set_xlabel("epsilon")
         axes[0].set_ylim(top=1.02)
+        axes[1].set_yscale("symlog", linthresh=1.0)
         axes[1].set_ylim(bottom=0.0)
         titles = made.corpus if made is record else f"{made.corpus} (recorded, {made.profile})"
         axes[0].annotate(

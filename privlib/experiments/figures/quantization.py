@@ -110,3 +110,29 @@ def draw_exact(record: Record) -> Figure:
     panel.set_ylim(0, everything * 1.12)
     panel.legend(loc="lower right")
     return figure
+
+
+def draw_attackers(record: Record) -> Figure:
+    """Errors of labellers on raw texts, one line a secret, from `studies.quantization.attackers`."""
+    import matplotlib.pyplot as plt
+
+    rows = record.rows
+    secrets, names = list(dict.fromkeys(rows["secret"])), [n for n in dict.fromkeys(rows["attacker"]) if n != "prior"]
+    figure, panel = plt.subplots(figsize=(WIDTH, 0.75 * len(secrets) + 1.9))
+    for index, name in enumerate(names):
+        style = dict(color=PALETTE[index], marker=MARKERS[index], linestyle="none")
+        for quantity, shift, face in (("error", 0.12, "white"), ("corrected error", -0.12, PALETTE[index])):
+            part = rows[(rows["attacker"] == name) & (rows["quantity"] == quantity)]
+            places = [secrets.index(secret) + shift for secret in part["secret"]]
+            panel.plot(part["value"], places, markerfacecolor=face, **style)
+        panel.plot([], [], label=name, **style)
+    blind = rows[rows["attacker"] == "prior"]
+    places = [secrets.index(secret) for secret in blind["secret"]]
+    panel.plot(blind["value"], places, "|", color=PALETTE[6], markersize=22)
+    panel.plot([], [], "|", color=PALETTE[6], markersize=11, label="public share, without looking")
+    panel.set_yticks(range(len(secrets)), ["\n".join(textwrap.wrap(secret, 26)) for secret in secrets], fontsize=9)
+    panel.set_ylim(len(secrets) - 0.5, -0.5)
+    panel.set_xlim(left=0)
+    panel.set_xlabel("error on raw texts (hollow: counted, filled: corrected)")
+    figure.legend(loc="outside lower center", ncols=2, fontsize=9)
+    return figure

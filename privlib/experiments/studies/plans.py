@@ -35,7 +35,7 @@ def texts(corpus: Corpus, atoms: str, count: int, seed: int) -> Corpus:
 
 
 def universe(auxiliary: Corpus, atoms: str, profile: str, size: int) -> plans.AtomUniverse:
-    """Public atoms of a public split: `atoms` "phrases" (by a domain `profile`) or "metadata" (product, issue, sub-issue)."""
+    """Public atoms of a public split: `atoms` "phrases" (by a domain `profile`) or "metadata" (issues)."""
     if atoms == "phrases":
         return plans.phrase_universe(auxiliary, profile=profile, size=size)
     if atoms == "metadata":

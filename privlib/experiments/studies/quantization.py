@@ -1,6 +1,6 @@
 """Grids of the quantization figures: public codebooks, attack error against utility, bounds, exact leakage.
 
-Everything is at label level: rewriting is ideal, the attacker reads each released label exactly.
+All but `attackers` is at label level: rewriting is ideal, the attacker reads each released label exactly.
 """
 
 from __future__ import annotations
@@ -135,6 +135,47 @@ def tradeoff(
                 | dict(draws=len(drawn))
             )
     return pd.DataFrame(rows)
+
+
+def attackers(auxiliary, target, book: Codebook, labellers: dict, seed: int) -> pd.DataFrame:
+    """Text level, no mechanism: how well labellers trained on public texts read shares off raw texts.
+
+    Each is trained on one half of the auxiliary texts and scored on the other. One that is no more often
+    right there than the constant answer is dropped: no attack is made with it.
+
+    Args:
+        auxiliary, target: labelled corpora, disjoint.
+        labellers: untrained families by name, with `fit(texts, labels)` giving `confusion` and `predict`.
+        seed: of the split of the auxiliary rows; another than the one that split them off, which would not cut again.
+
+    Returns:
+        secret, attacker, quantity, value; quantities: accuracy, constant (accuracy of the constant answer),
+        and for attackers kept: error, corrected error. Attacker "prior" has the error of not looking.
+    """
+    import pandas as pd
+
+    halves = auxiliary.split(seed=seed)
+    rows = []
+
+    def says(corpus) -> np.ndarray:
+        return np.where(secret.holds(book.schema.encode(corpus)), "yes", "no")
+
+    for secret in book.secrets:
+        gold = secret(book.schema.encode(target))
+        guess = quantization.prior_attack(book.schema.encode(auxiliary), secret, gold)
+        rows.append((secret.name, "prior", "error", guess.error))
+        for name, family in labellers.items():
+            fitted = family.fit(halves.auxiliary.texts, says(halves.auxiliary))
+            (wells, false_alarms), (misses, hits) = fitted.confusion(halves.target.texts, says(halves.target))
+            total = wells + false_alarms + misses + hits
+            accuracy, constant = (wells + hits) / total, max(wells + false_alarms, misses + hits) / total
+            rows += [(secret.name, name, "accuracy", accuracy), (secret.name, name, "constant", constant)]
+            if accuracy > constant:
+                attack = quantization.labelling_attack(target.texts, secret, gold, fitted)
+                undone = quantization.corrected(attack, hits / (hits + misses), false_alarms / (wells + false_alarms))
+                rows.append((secret.name, name, "error", attack.error))
+                rows.append((secret.name, name, "corrected error", undone.error))
+    return pd.DataFrame(rows, columns=["secret", "attacker", "quantity", "value"]).astype({"value": float})
 
 
 def trends(rows: pd.DataFrame) -> pd.DataFrame:

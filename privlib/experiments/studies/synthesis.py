@@ -116,7 +116,7 @@ def smallest_frequencies(epsilons: Sequence[float], delta: float = PAPER_DELTA) 
     """Least t at which some rate leaves delta unspent by the threshold, by the lemma (v <= 5, v free) and exactly."""
     import pandas as pd
 
-    rates = [k / 50 for k in range(1, 50)]
+    rates = [k / 100 for k in range(1, 100)]
 
     def lemma(epsilon: float, largest: float):
         def bill(rate: float, threshold: int) -> float:
@@ -142,13 +142,12 @@ def smallest_frequencies(epsilons: Sequence[float], delta: float = PAPER_DELTA) 
 
 @dataclass(frozen=True)
 class Setting:
-    """Public choices of a centroid experiment: r, t, delta, number of cells, kept public directions, alpha, seeds."""
+    """Public choices of a centroid experiment: r, t, delta, number of cells, seeds of the noise, alpha."""
 
     radius: float
     frequency: int
     delta: float
     cells: int
-    directions: int
     seeds: tuple[int, ...]
     alpha: float = 1.5
 
@@ -160,13 +159,13 @@ def releases(auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilo
     """
     buckets = synthesis.AnchoredBuckets(auxiliary, cells=setting.cells, radius=setting.radius)
     residuals = auxiliary - buckets.origins(buckets.assign(auxiliary))
-    subspace = synthesis.PublicSubspace.fit(residuals, setting.directions)
+    spectrum = synthesis.PublicSpectrum.fit(residuals)
     rate, threshold, _ = synthesis.best_rate(epsilon, setting.delta, setting.frequency)
     mechanism = synthesis.CentroidRelease(buckets, epsilon, setting.delta, rate, threshold)
     for seed in setting.seeds:
         released = mechanism.release(target, Simulation(seed))
         yield seed, "anchored", released.centroids
-        yield seed, "anchored, denoised", released.project(subspace).centroids
+        yield seed, "anchored, denoised", released.denoised(spectrum).centroids
         yield seed, "released anchors", released.origins
 
 

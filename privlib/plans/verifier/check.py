@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from privlib.plans.plan import DEFAULT_BIN_EDGES, SemanticPlan
 from privlib.plans.verifier import claims, lexicon
-from privlib.plans.verifier.mentions import FOREIGN, Index, Mention
-from privlib.plans.verifier.numbers import PARTS, SCALES, SMALL, TENS, Number, read_numbers
+from privlib.plans.verifier.mentions import FOREIGN, Index
+from privlib.plans.verifier.numbers import Number, read_numbers
 from privlib.plans.verifier.owners import Group, Owners, groups_of
-from privlib.plans.verifier.tokens import Token, sentences, tokenize, words_of
+from privlib.plans.verifier.tokens import sentences, tokenize
+from privlib.plans.verifier.words import strange_words, without_prose
 
 KINDS = ("atom", "number", "bin", "comparison", "rank")
 
@@ -53,7 +54,7 @@ class _Reading:
         self.edges = plan.bin_edges or DEFAULT_BIN_EDGES
         self.tokens = tokenize(text)
         index = Index.build([(a.label, a.description) for a in plan.atoms], universe or ())
-        self.mentions = _without_prose(index.find(self.tokens, text), self.tokens)
+        self.mentions = without_prose(index.find(self.tokens, text), self.tokens)
         self.free = [True] * len(self.tokens)
         for mention in self.mentions:
             for k in range(mention.first, mention.last):
@@ -64,7 +65,13 @@ class _Reading:
         for mention in self.mentions:
             if mention.atom == FOREIGN:
                 self._reject("atom", mention.first, mention.last, f"{mention.label!r} is not in the plan")
-        self._strange_words()
+        strange = set()
+        for odd in strange_words(self.tokens, self.free, self.plan, self.universe is not None):
+            strange.add(odd.first)
+            message = (
+                "words of the plan that name no atom together" if odd.pair else "neither in the plan nor public text"
+            )
+            self._reject("atom", odd.first, odd.last, message)
         carried: Group | None = None
         at, line = 0, -1
         for first, last in sentences(self.tokens, self.text):
@@ -76,7 +83,9 @@ class _Reading:
                 carried = None
             line = first
             groups = groups_of([m for m in mentions if m.atom != FOREIGN], self.tokens)
-            if not any(mention.atom == FOREIGN for mention in mentions):
+            # what a sentence claims of labels from elsewhere is rejected with them
+            nameless = not groups and not strange.isdisjoint(range(first, last))
+            if not nameless and not any(mention.atom == FOREIGN for mention in mentions):
                 self._sentence(first, last, Owners(groups, carried))
             if groups:
                 carried = groups[-1]
@@ -99,7 +108,7 @@ class _Reading:
         for rank, owner in owners.pair(ranks):
             self._rank(rank, owner)
         for order in orders:
-            self._order(order, owners, numbers, last)
+            self._order(order, owners, {number.first for number in numbers}, last)
         for number, owner in owners.pair(numbers):
             self._number(number, owner)
         for claim, owner in owners.pair(bins):
@@ -171,11 +180,9 @@ class _Reading:
                 "rank", claim.first, claim.last, f"the released ranks do not give this to {self._names(owner)}"
             )
 
-    def _order(self, order: claims.Order, owners: Owners, numbers: list[Number], last: int) -> None:
-        if any(
-            order.first < n.first <= (order.than or order.first) + 2 or n.first - 3 <= order.first < n.first
-            for n in numbers
-        ):
+    def _order(self, order: claims.Order, owners: Owners, starts: set[int], last: int) -> None:
+        reach = range(order.first + 1, max(order.first + 4, (order.than or 0) + 3))
+        if any(k in starts for k in reach):
             return  # "more than 24 %" bounds a number, judged there
         left, right = owners.sides(order.first, order.than, self.tokens, last)
         names = [t.text for t in self.tokens[order.than : order.than + 4]] if order.than is not None else []
@@ -185,10 +192,8 @@ class _Reading:
         if left is None and right is None:
             return
         if left is None or right is None:
-            if (
-                self.tokens[order.first].text in lexicon.VERBS_MORE | lexicon.VERBS_LESS | lexicon.EQUAL
-                and right is None
-            ):
+            loose = self.tokens[order.first].text in lexicon.VERBS_MORE | lexicon.VERBS_LESS | lexicon.EQUAL
+            if loose and (right is None or self.tokens[order.first].text in lexicon.PLACES):
                 return  # "above", "leads", "same" without two atoms order nothing
             self._reject("comparison", order.first, order.last, "a comparison needs two admitted atoms")
             return
@@ -224,63 +229,6 @@ class _Reading:
         if (whole and word in ("nobody", "none")) or any(self.plan.atoms[a].support <= least for a in owner.atoms):
             self._reject("number", k, k + 1, f"the released support of {self._names(owner)} does not say so")
 
-    # ------------------------------------------------------------------ words
-    def _strange_words(self) -> None:
-        """Words that neither plan nor public list knows, and pairs of plan words that name no admitted label."""
-        own = {w.stem for a in self.plan.atoms for w in words_of(f"{a.label} {a.description}")}
-        own |= {w.stem for w in words_of(f"{self.plan.mechanism} {' '.join(self.plan.composition)}")}
-        own |= {name for name in self.edges}
-        public = (
-            lexicon.public_words()
-            | SMALL.keys()
-            | TENS.keys()
-            | SCALES.keys()
-            | PARTS.keys()
-            | {"dozen", "dozens", "e"}
-        )
-        run: list[int] = []
-        for k, token in enumerate([*self.tokens, Token("line", "", "", len(self.text), len(self.text))]):
-            strange = token.kind == "word" and self.free[k] and token.text not in public and token.stem not in public
-            quoted = self._in_quotes(k)
-            if strange and (quoted or (self.universe is None and token.stem not in own)):
-                run.append(k)
-                continue
-            if run:
-                self._reject("atom", run[0], run[-1] + 1, "neither in the plan nor public text")
-                run = []
-            pair = strange and self.universe is None and k > 0 and self._loose(k - 1, own, public)
-            if pair:
-                self._reject("atom", k - 1, k + 1, "words of the plan that name no admitted atom together")
-
-    def _loose(self, k: int, own: set[str], public: frozenset[str]) -> bool:
-        token = self.tokens[k]
-        return (
-            token.kind == "word"
-            and self.free[k]
-            and token.stem in own
-            and token.text not in public
-            and token.stem not in public
-        )
-
-    def _in_quotes(self, k: int) -> bool:
-        return k < len(self.tokens) and self._quoted[k]
-
-    @property
-    def _quoted(self) -> list[bool]:
-        if not hasattr(self, "_quoted_cache"):
-            inside, marks = False, []
-            for token in self.tokens:
-                inside = inside and token.kind != "line"
-                if token.text in ("“", "«"):
-                    inside = True
-                elif token.text in ("”", "»"):
-                    inside = False
-                elif token.text == '"':
-                    inside = not inside
-                marks.append(inside)
-            self._quoted_cache = marks
-        return self._quoted_cache
-
     def _names(self, group: Group) -> str:
         return ", ".join(repr(self.plan.atoms[a].label) for a in group.atoms[:3])
 
@@ -296,22 +244,3 @@ class _Window:
 
     def __getitem__(self, k: int) -> bool:
         return self._flags[k - self._first]
-
-
-def _without_prose(mentions: list[Mention], tokens: list[Token]) -> list[Mention]:
-    """Drop unquoted mentions made of public words only on lines that quote a label: there they are prose."""
-    public = lexicon.public_words()
-    line, kept, quoting = 0, [], set()
-    lines = []
-    for token in tokens:
-        lines.append(line)
-        line += token.kind == "line"
-    for mention in mentions:
-        if mention.quoted:
-            quoting.add(lines[mention.first])
-    for mention in mentions:
-        words = [t for t in tokens[mention.first : mention.last] if t.kind == "word"]
-        prose = not mention.quoted and all(t.stem in public or t.text in public for t in words)
-        if not (prose and lines[mention.first] in quoting):
-            kept.append(mention)
-    return kept

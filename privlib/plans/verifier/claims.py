@@ -26,7 +26,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class Order:
-    """Tokens [first, last) say that what stands left has more (direction 1), less (-1) or as much (0) than what is right."""
+    """Tokens [first, last) say that the left side has more (direction 1), less (-1) or as much (0) as the right."""
 
     first: int
     last: int

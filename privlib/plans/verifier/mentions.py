@@ -39,7 +39,7 @@ class Index:
         index = cls()
         admitted = list(admitted)
         parts = _parts([label for label, _ in admitted], universe)
-        for atom, (label, description) in enumerate(admitted):
+        for atom, (label, _) in enumerate(admitted):
             index.quoted.setdefault(label, atom)
             index._add(label, atom, label)
         for atom, (label, description) in enumerate(admitted):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -74,16 +75,17 @@ class Owners:
 
     def nearest(self, position: int) -> Group | None:
         """The first group after a token, else the last before it, else the carried one."""
-        after = next((group for group in self.groups if group.first > position), None)
+        cut = bisect(self.groups, position, key=lambda group: group.first)
+        after = self.groups[cut] if cut < len(self.groups) else None
         return after or (self.groups[-1] if self.groups else self.carried)
 
     def sides(
         self, position: int, than: int | None, tokens: list[Token], last: int
     ) -> tuple[Group | None, Group | None]:
-        """What stands left and right of a comparison at `position`; "than Y is X" and "compared with Y" turned round."""
-        before = [group for group in self.groups if group.last <= position]
-        after = [group for group in self.groups if group.first > position]
-        named = [t.text for t in tokens[max(0, position - 40) : last]]
+        """What stands left and right of a comparison at `position`; "than Y is X", "compared with Y" turned round."""
+        cut = bisect(self.groups, position, key=lambda group: group.first)
+        before, after = self.groups[max(0, cut - 2) : cut], self.groups[cut : cut + 2]
+        named = {token.text for token in tokens[max(0, position - 40) : min(position + 40, last)]}
         if than is not None:
             right = next((group for group in after if group.first >= than and group.first - than <= 12), None)
             if before:

@@ -10,7 +10,8 @@ from functools import lru_cache
 # letters with apostrophes inside, zero-width characters tolerated; numbers with groups and exponent; one mark
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _TOKEN = re.compile(
-    rf"(?P<word>[^\W\d_](?:[^\W\d_]|[{_INVISIBLE}]|[\u0300-\u036f]|['’](?=[^\W\d_]))*)"
+    r"(?P<vulgar>[¼-¾⅐-⅞])"
+    rf"|(?P<word>[^\W\d_](?:[^\W\d_]|[{_INVISIBLE}]|[\u0300-\u036f]|['’](?=[^\W\d_]))*)"
     r"|(?P<number>(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+)"
     r"|(?P<line>[\n\r\u2028\u2029]+)"
     r"|(?P<mark>[^\s])"
@@ -20,7 +21,7 @@ _HARD = frozenset(".!?…。")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`kind` word, number, mark or line; `text` normalized (lower case, no accents); `stem` of a word; span in the text."""
+    """`kind` word, number, mark or line; `text` in lower case without accents; `stem` of a word; span in the text."""
 
     kind: str
     text: str
@@ -36,8 +37,8 @@ def tokenize(text: str) -> list[Token]:
         kind = match.lastgroup
         raw = match.group()
         shown = _fold(raw) if kind == "word" else raw
-        if kind == "mark" and unicodedata.numeric(raw, None) is not None:
-            kind = "number"  # ½ and its like
+        if kind == "vulgar":
+            kind = "number"
         tokens.append(Token(kind, shown, stem(shown) if kind == "word" else shown, match.start(), match.end()))
     return tokens
 

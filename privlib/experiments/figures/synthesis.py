@@ -1,0 +1,128 @@
+"""Figures of the synthesis chapter, drawn from records alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privlib.experiments.style import HATCHES, LINESTYLES, MARKERS, PALETTE, WIDTH
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from privlib.experiments.records import Record
+
+ACCOUNTINGS = {
+    "paper": "the paper's v, Lemma 1",
+    "lemma, best split": "best v, Lemma 1",
+    "exact threshold": "exact threshold, best split",
+    "joint": "joint count and centroid",
+    "integrated": "joint, over distances",
+}
+MEASURES = {"f1": "F1", "precision": "precision", "recall": "recall", "l2": "L2 to nearest output"}
+METHODS = {
+    "anchored": "anchored centroids",
+    "anchored, denoised": "anchored, denoised",
+    "released anchors": "anchors of released cells",
+    "public anchors": "public only: all anchors",
+    "no privacy": "no privacy: cell means",
+}
+
+
+def draw_accountings(record: Record) -> Figure:
+    """Noise on a bucket's sum, in units of r, that each accounting needs for the same budget."""
+    import matplotlib.pyplot as plt
+
+    rows = record.rows
+    figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
+    names = list(ACCOUNTINGS)
+    for index, (epsilon, part) in enumerate(rows.groupby("epsilon", sort=True)):
+        heights = [names.index(name) + 0.16 * (index - 1) for name in part["accounting"]]
+        axes.plot(
+            part["noise_std"],
+            heights,
+            marker=MARKERS[index],
+            linestyle="none",
+            color=PALETTE[index],
+            markersize=8,
+            label=f"ε = {epsilon:g}",
+        )
+    axes.set_yticks(range(len(names)), ACCOUNTINGS.values())
+    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    axes.set_xlabel("noise deviation on a sum, in units of r")
+    axes.legend(loc="lower right")
+    return figure
+
+
+def draw_utility(record: Record) -> Figure:
+    """F1, precision, recall and L2 against epsilon, one panel a measure; bars span the seeds."""
+    import matplotlib.pyplot as plt
+
+    figure, panels = plt.subplots(2, 2, figsize=(WIDTH, 6.2), sharex=True)
+    for panel, (measure, name) in zip(panels.flat, MEASURES.items(), strict=True):
+        for index, (method, label) in enumerate(METHODS.items()):
+            part = record.rows[record.rows["method"] == method].sort_values("epsilon")
+            fixed = method in ("public anchors", "no privacy")
+            panel.errorbar(
+                part["epsilon"],
+                part[measure],
+                yerr=None
+                if fixed
+                else [part[measure] - part[f"{measure}_low"], part[f"{measure}_high"] - part[measure]],
+                color="#666666" if method == "no privacy" else PALETTE[index],
+                marker="" if fixed else MARKERS[index],
+                linestyle=LINESTYLES[index],
+                label=label,
+            )
+        panel.set_xscale("log", base=2)
+        ticks = sorted(set(record.rows["epsilon"]))
+        panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        panel.set_title(name)
+        if measure == "l2":
+            panel.set_ylim(bottom=0)
+        else:
+            panel.set_ylim(-0.03, 1.03)
+    for panel in panels[1]:
+        panel.set_xlabel("ε")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
+
+
+def draw_support(histogram: Record, protection: Record) -> Figure:
+    """Distances to the nearest output, frequent against infrequent texts; and how often infrequent ones are reached."""
+    import matplotlib.pyplot as plt
+
+    figure, (upper, lower) = plt.subplots(2, 1, figsize=(WIDTH, 6.4))
+    rows = histogram.rows
+    for index, (kind, part) in enumerate(rows.groupby("kind", sort=True)):
+        left = part["distance"].to_numpy()
+        upper.bar(
+            left,
+            part["share"],
+            width=left[1] - left[0],
+            align="edge",
+            color=PALETTE[(0, 4)[index]],
+            alpha=0.55,
+            hatch=HATCHES[index],
+            edgecolor=PALETTE[(0, 4)[index]],
+            linewidth=0.8,
+            label=f"{kind} texts",
+        )
+    radius = float(histogram.parameters["radius"])
+    upper.axvline(radius, color="black", linestyle=":", label="r")
+    upper.set_xlim(left=0)
+    upper.set_xlabel("distance to the nearest released centroid")
+    upper.set_ylabel("share of texts")
+    upper.legend(loc="upper left")
+
+    rows = protection.rows.sort_values("psi")
+    lower.plot(rows["psi"], rows["mean"], color=PALETTE[4], marker=MARKERS[0], label="a given infrequent text, mean")
+    lower.plot(
+        rows["psi"], rows["any_run"], color=PALETTE[0], marker=MARKERS[1], linestyle="--", label="any of them, per run"
+    )
+    lower.plot(rows["psi"], rows["upper"], color="black", linestyle=":", label="95 % upper bound of “any”")
+    lower.set_ylim(-0.03, 1.03)
+    lower.set_xlabel("reach ψ, in units of r")
+    lower.set_ylabel("share reached (δ*)")
+    lower.legend(loc="center left")
+    return figure

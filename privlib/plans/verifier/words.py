@@ -1,0 +1,81 @@
+"""Words that come from nowhere: neither in the plan nor public."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from privlib.plans.plan import DEFAULT_BIN_EDGES, SemanticPlan
+from privlib.plans.verifier.lexicon import public_words
+from privlib.plans.verifier.mentions import Mention
+from privlib.plans.verifier.tokens import Token, words_of
+
+_OPENING, _CLOSING = frozenset("“«„"), frozenset("”»")
+
+
+@dataclass(frozen=True)
+class Strange:
+    """Tokens [first, last) that no list knows; `pair` when they are plan words that name no atom together."""
+
+    first: int
+    last: int
+    pair: bool = False
+
+
+def strange_words(tokens: list[Token], free: list[bool], plan: SemanticPlan, universe_known: bool) -> list[Strange]:
+    """Runs of content words outside all mentions that are not public.
+
+    Where the universe is known only quoted ones count, since its other labels are found by name. Where it is not,
+    every word that is neither public nor the plan's counts, and so do neighbouring words of different labels.
+    """
+    public = public_words()
+    own = {word.stem for atom in plan.atoms for word in words_of(f"{atom.label} {atom.description}")}
+    said = {word.stem for word in words_of(f"{plan.mechanism} {' '.join(plan.guarantee.composed)}")}
+    said |= {word.stem for word in words_of(" ".join(plan.guarantee.assumptions))} | set(
+        plan.bin_edges or DEFAULT_BIN_EDGES
+    )
+    quoted = in_quotes(tokens)
+    found: list[Strange] = []
+    run = loose = None
+    for k, token in enumerate(tokens):
+        content = token.kind == "word" and free[k] and not {token.text, token.stem} & public and token.stem not in said
+        if content and (quoted[k] or (not universe_known and token.stem not in own)):
+            run = k if run is None else run
+            continue
+        if run is not None:
+            found.append(Strange(run, k))
+            run = None
+        if content and not universe_known and loose == k - 1 and k:
+            found.append(Strange(k - 1, k + 1, pair=True))
+        loose = k if content else None
+    return [*found, Strange(run, len(tokens))] if run is not None else found
+
+
+def in_quotes(tokens: list[Token]) -> list[bool]:
+    """For each token whether it stands between quotation marks on its line."""
+    inside, marks = False, []
+    for token in tokens:
+        if token.kind == "line" or token.text in _CLOSING:
+            inside = False
+        elif token.text in _OPENING:
+            inside = True
+        elif token.text == '"':
+            inside = not inside
+        marks.append(inside)
+    return marks
+
+
+def without_prose(mentions: list[Mention], tokens: list[Token]) -> list[Mention]:
+    """Drop unquoted mentions made of public words only on lines that quote a label: there they are prose."""
+    public = public_words()
+    lines, line = [], 0
+    for token in tokens:
+        lines.append(line)
+        line += token.kind == "line"
+    quoting = {lines[mention.first] for mention in mentions if mention.quoted}
+    kept = []
+    for mention in mentions:
+        words = [t for t in tokens[mention.first : mention.last] if t.kind == "word"]
+        prose = not mention.quoted and all({t.text, t.stem} & public for t in words)
+        if not (prose and lines[mention.first] in quoting):
+            kept.append(mention)
+    return kept

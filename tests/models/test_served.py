@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from privlib import models
+
+
+@pytest.fixture
+def served(endpoint, tiny_lm):
+    return models.language_model(endpoint=endpoint, model=str(tiny_lm))
+
+
+PROMPTS = ["the patient said", "late delivery and a very long wait", "tea or coffee"]
+
+
+def test_a_served_model_answers_greedily_as_the_local_one_does(served, tiny_lm):
+    assert served.generate(PROMPTS, 10) == models.language_model(tiny_lm).generate(PROMPTS, 10)
+
+
+def test_served_draws_follow_the_seed(served):
+    one = served.generate(["tea or coffee"] * 3, 8, temperature=1.0, seed=1)
+    assert one == served.generate(["tea or coffee"] * 3, 8, temperature=1.0, seed=1)
+    assert len(set(one)) == 3
+    assert one != served.generate(["tea or coffee"] * 3, 8, temperature=1.0, seed=2)
+
+
+def test_a_served_model_cannot_be_scored_or_checked(served):
+    assert served.checksum is None
+    with pytest.raises(RuntimeError, match="no log-probabilities"):
+        served.score(["tea"])
+
+
+def test_what_the_server_refuses_is_said_with_its_status(endpoint):
+    unknown = models.language_model(endpoint=endpoint, model="/nowhere/model")
+    with pytest.raises(RuntimeError, match="refused model '/nowhere/model' with HTTP status"):
+        unknown.generate(["tea"], 2)
+
+
+def test_nobody_at_the_endpoint_is_a_connection_error():
+    with socket.socket() as held:  # bound and not listening: a connection is refused
+        held.bind(("127.0.0.1", 0))
+        lm = models.language_model(endpoint=f"http://127.0.0.1:{held.getsockname()[1]}/v1", model="m", api_key="k3y")
+        with pytest.raises(ConnectionError, match="no language model answers"):
+            lm.generate(["tea"], 2)
+    assert "k3y" not in repr(lm)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"endpoint": "http://127.0.0.1:1/v1"},
+        {"endpoint": "http://127.0.0.1:1/v1", "model": "m", "name_or_path": "x"},
+        {"model": "m"},
+        {"api_key": "k3y"},
+    ],
+)
+def test_arguments_that_exclude_each_other_are_refused(arguments):
+    with pytest.raises(ValueError, match="endpoint") as raised:
+        models.language_model(**arguments)
+    assert "k3y" not in str(raised.value)
