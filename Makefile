@@ -34,8 +34,8 @@ smoke: env assets
 lab: env assets
 	$(BIN)/jupyter lab --notebook-dir=notebooks
 
-bench: env assets
-	$(BIN)/python -m privlib.experiments bench
+bench: env
+	$(BIN)/python tests/bench.py
 
 # ---------------------------------------------------------------- what has to be there first
 env: .stamps/env

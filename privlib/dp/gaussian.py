@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -64,7 +65,11 @@ def gaussian_noise_std(epsilon: float, delta: float, l2_sensitivity: float) -> f
     Source: Balle and Wang 2018, Theorem 8 and Algorithm 1.
     """
     epsilon, delta = checks.positive("epsilon", epsilon), checks.open_probability("delta", delta)
-    l2_sensitivity = checks.positive("l2_sensitivity", l2_sensitivity)
+    return _noise_std(epsilon, delta, checks.positive("l2_sensitivity", l2_sensitivity))
+
+
+@functools.lru_cache(maxsize=4096)  # mechanisms ask again at every release
+def _noise_std(epsilon: float, delta: float, l2_sensitivity: float) -> float:
     target = _log_odds(delta)
 
     def excess(log_multiplier: float) -> float:

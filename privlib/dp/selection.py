@@ -63,9 +63,9 @@ class ExponentialRounds:
         scores = checks.private_floats("private", private, (None,))
         if len(scores) < self.rounds:
             raise ValueError(f"private must hold at least rounds = {self.rounds} scores, got shape {scores.shape}")
-        chosen = np.empty(self.rounds, dtype=np.int64)
+        chosen, scale = np.empty(self.rounds, dtype=np.int64), self.gumbel_scale
         for turn in range(self.rounds):
-            chosen[turn] = noise.argmax_gumbel(scores, self.gumbel_scale)
+            chosen[turn] = noise.argmax_gumbel(scores, scale)
             scores[chosen[turn]] = -np.inf
         return chosen
 

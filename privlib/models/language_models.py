@@ -57,7 +57,7 @@ def language_model(
         endpoint: base URL of an OpenAI-compatible server instead, e.g. "http://127.0.0.1:8000/v1".
             Everything in a prompt leaves this machine: no private text without a reason.
         model: the name the server knows its model by; needed with `endpoint`, and only with it.
-        api_key: the server's key; default $OPENAI_API_KEY, or none for servers that ask for none.
+        api_key: the server's key, if it asks for one; never taken from the environment.
     Raises:
         ValueError: arguments that exclude each other, or damaged packaged weights.
         FileNotFoundError: the model cannot be had.

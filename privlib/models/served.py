@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -38,7 +37,8 @@ class ServedLanguageModel:
         texts = shared.check(prompts, max_new_tokens, temperature)
         import openai
 
-        key = self.api_key or os.environ.get("OPENAI_API_KEY") or "none"  # the client refuses an empty key
+        # The client refuses an empty key, and would else send $OPENAI_API_KEY to whatever endpoint this is.
+        key = self.api_key or "none"
         out = []
         with openai.OpenAI(base_url=self.endpoint, api_key=key) as client:
             for text, drawn in zip(texts, shared.seeds(texts, seed), strict=True):
@@ -56,7 +56,8 @@ class ServedLanguageModel:
                     raise RuntimeError(
                         f"endpoint {self.endpoint!r} refused model {self.name!r} with HTTP status {cause.status_code}"
                     ) from cause
-                content = answer.choices[0].message.content if answer.choices else None
+                choices = getattr(answer, "choices", None)  # a page that is no API answer comes as a str
+                content = choices[0].message.content if choices else None
                 if content is None:
                     raise RuntimeError(f"endpoint {self.endpoint!r} answered without text for model {self.name!r}")
                 out.append(content.strip())

@@ -89,7 +89,7 @@ def _digest(folder: Path, files: list[Path]) -> str:
 def quiet() -> Iterator[None]:
     """Keep transformers' bars and notices, which differ from run to run, out of notebooks.
 
-    Only deprecation warnings raised by the loading code itself are silenced.
+    Of Python's warnings only deprecations are silenced, which are the libraries' own affair.
     """
     from transformers.utils import logging
 

@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 
-WORDS = """the a patient doctor said that new study shows risk of heart disease falls rises with more less sleep
-tea coffee long wait phone bill refund late delivery good bad very not is was and or in on at for""".split()
+SENTENCES = (
+    "the a patient doctor said that new study shows risk of heart disease falls rises with more less sleep",
+    "tea coffee long wait phone bill refund late delivery good bad very not is was and or in on at for",
+)
+WORDS = [word for sentence in SENTENCES for word in sentence.split()]
 
 
 @pytest.fixture
@@ -77,7 +80,7 @@ def tiny_lm(tmp_path_factory) -> Path:
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    template = "{% for turn in messages %}{{ turn['content'] }} {% endfor %}{% if add_generation_prompt %}said{% endif %}"
+    template = "{% for turn in messages %}{{ turn['content'] }} {% endfor %}said"
     tokenizer, size = _tokenizer("<s>", "</s>", template)
     folder = tmp_path_factory.mktemp("lm") / "tiny-llama"
     with torch.random.fork_rng():

@@ -50,8 +50,7 @@ def test_a_damaged_shard_is_dropped_and_its_texts_are_missing_again(tmp_path, da
         file.write_bytes(b"")
     else:
         file.unlink()
-        wide = EmbeddingCache(tmp_path, 4)
-        wide._write(np.zeros(1, wide._row))
+        opened._write(np.zeros(1, [("key", "V32"), ("vector", "<f4", (4,))]))
     fresh = EmbeddingCache(tmp_path, 3)
     assert fresh.missing(keys("a", "b")) == [0]
     fresh.add(keys("a"), rows(1))

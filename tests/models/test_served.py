@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import http.server
 import socket
+import threading
 
 import pytest
 
@@ -45,6 +47,40 @@ def test_nobody_at_the_endpoint_is_a_connection_error():
         with pytest.raises(ConnectionError, match="no language model answers"):
             lm.generate(["tea"], 2)
     assert "k3y" not in repr(lm)
+
+
+class Recorder(http.server.BaseHTTPRequestHandler):
+    """Answers every request with a page that is no API answer, and keeps the key it came with."""
+
+    def do_POST(self):
+        self.server.keys.append(self.headers["Authorization"])
+        self.rfile.read(int(self.headers["Content-Length"]))
+        page = b"<html>not an API</html>"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        self.wfile.write(page)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_the_environments_key_is_not_sent_and_a_page_is_no_answer(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sesame")
+    with http.server.HTTPServer(("127.0.0.1", 0), Recorder) as server:
+        server.keys = []
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        for api_key in (None, "mine"):
+            lm = models.language_model(
+                endpoint=f"http://127.0.0.1:{server.server_port}/v1", model="m", api_key=api_key
+            )
+            with pytest.raises(RuntimeError, match="answered without text"):
+                lm.generate(["tea"], 2)
+        server.shutdown()
+        thread.join()
+    assert server.keys == ["Bearer none", "Bearer mine"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Gaussian mechanism: the closed form is the hockey-stick divergence of the two laws, in one dimension and in several."""
+"""Gaussian mechanism: the closed form is the hockey-stick divergence of the two laws, in any dimension."""
 
 from __future__ import annotations
 

@@ -33,6 +33,7 @@ def draw_utility(record: Record, others: Sequence[Record] = ()) -> Figure:
             axis.set_xlabel("epsilon")
         axes[0].set_ylim(top=1.02)
         axes[1].set_yscale("symlog", linthresh=1.0)
+        axes[1].yaxis.set_major_formatter("{x:g}")
         axes[1].set_ylim(bottom=0.0)
         titles = made.corpus if made is record else f"{made.corpus} (recorded, {made.profile})"
         axes[0].annotate(

@@ -55,13 +55,18 @@ def draw_accountings(record: Record) -> Figure:
 
 
 def draw_utility(record: Record) -> Figure:
-    """F1, precision, recall and L2 against epsilon, one panel a measure; bars span the seeds."""
+    """F1, precision, recall and L2 against epsilon, one panel a measure; bars span the seeds.
+
+    On the frequent texts where the record has them, else on all texts; the figure's title says which.
+    """
     import matplotlib.pyplot as plt
 
+    scored = "frequent" if "frequent" in set(record.rows["scored"]) else "all"
+    rows = record.rows[record.rows["scored"] == scored]
     figure, panels = plt.subplots(2, 2, figsize=(WIDTH, 6.2), sharex=True)
     for panel, (measure, name) in zip(panels.flat, MEASURES.items(), strict=True):
         for index, (method, label) in enumerate(METHODS.items()):
-            part = record.rows[record.rows["method"] == method].sort_values("epsilon")
+            part = rows[rows["method"] == method].sort_values("epsilon")
             fixed = method in ("public anchors", "no privacy")
             panel.errorbar(
                 part["epsilon"],
@@ -75,7 +80,7 @@ def draw_utility(record: Record) -> Figure:
                 label=label,
             )
         panel.set_xscale("log", base=2)
-        ticks = sorted(set(record.rows["epsilon"]))
+        ticks = sorted(set(rows["epsilon"]))
         panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         panel.set_title(name)
         if measure == "l2":
@@ -84,6 +89,7 @@ def draw_utility(record: Record) -> Figure:
             panel.set_ylim(-0.03, 1.03)
     for panel in panels[1]:
         panel.set_xlabel("ε")
+    figure.suptitle(f"scored on {scored} texts", fontsize=11)
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
@@ -94,7 +100,10 @@ def draw_support(histogram: Record, protection: Record) -> Figure:
 
     figure, (upper, lower) = plt.subplots(2, 1, figsize=(WIDTH, 6.4))
     rows = histogram.rows
-    for index, (kind, part) in enumerate(rows.groupby("kind", sort=True)):
+    for index, kind in enumerate(("frequent", "infrequent")):
+        part = rows[rows["kind"] == kind]
+        if part.empty:
+            continue  # a small corpus may hold no frequent text
         left = part["distance"].to_numpy()
         upper.bar(
             left,
@@ -113,16 +122,16 @@ def draw_support(histogram: Record, protection: Record) -> Figure:
     upper.set_xlim(left=0)
     upper.set_xlabel("distance to the nearest released centroid")
     upper.set_ylabel("share of texts")
-    upper.legend(loc="upper left")
+    upper.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
 
     rows = protection.rows.sort_values("psi")
-    lower.plot(rows["psi"], rows["mean"], color=PALETTE[4], marker=MARKERS[0], label="a given infrequent text, mean")
+    lower.plot(rows["psi"], rows["mean"], color=PALETTE[4], marker=MARKERS[0], label="an infrequent text")
     lower.plot(
-        rows["psi"], rows["any_run"], color=PALETTE[0], marker=MARKERS[1], linestyle="--", label="any of them, per run"
+        rows["psi"], rows["any_run"], color=PALETTE[0], marker=MARKERS[1], linestyle="--", label="any, per run"
     )
-    lower.plot(rows["psi"], rows["upper"], color="black", linestyle=":", label="95 % upper bound of “any”")
+    lower.plot(rows["psi"], rows["upper"], color="black", linestyle=":", label="any: 95 % bound")
     lower.set_ylim(-0.03, 1.03)
     lower.set_xlabel("reach ψ, in units of r")
     lower.set_ylabel("share reached (δ*)")
-    lower.legend(loc="center left")
+    lower.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
     return figure

@@ -20,10 +20,31 @@ from privlib.evaluation import embedding as measures
 if TYPE_CHECKING:
     import pandas as pd
 
+    from privlib.corpora import Corpus
+
 # epsilon, p_s, v of the paper's main experiments (Appendix A.1); t = 100, k = 20, u = 2.4, delta = 1e-6
 PAPER_SETTINGS = ((4.0, 0.3, 4.0), (8.0, 0.5, 4.0), (16.0, 0.6, 3.0))
 PAPER_FREQUENCY, PAPER_DIMS, PAPER_RATIO, PAPER_DELTA = 100, 20, 2.4, 1e-6
-METHODS = ("anchored", "anchored, denoised", "released anchors", "public anchors", "no privacy")
+
+
+def target_and_auxiliary(
+    corpus: str, auxiliary_corpus: str, data: str, records: int, auxiliary_records: int, split_seed: int
+) -> tuple[Corpus, Corpus]:
+    """About `records` protected and `auxiliary_records` public texts, kept independently with public probabilities.
+
+    `auxiliary_corpus` names another corpus, or is "" for the auxiliary split of the same one. The corpora of the
+    book are public, so their sizes may set the probabilities.
+    """
+    from privlib import corpora
+
+    if auxiliary_corpus:
+        auxiliary, target = corpora.load(auxiliary_corpus, data=data), corpora.load(corpus, data=data)
+    else:
+        auxiliary, target = corpora.load(corpus, data=data).split(seed=split_seed)
+    return tuple(
+        part.sample(min(size, len(part)), split_seed, public_size=len(part))
+        for part, size in ((target, records), (auxiliary, auxiliary_records))
+    )
 
 
 def calibration_table(radius: float = 0.5) -> pd.DataFrame:
@@ -172,30 +193,31 @@ def releases(auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilo
 def utility_rows(
     auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilons: Sequence[float]
 ) -> pd.DataFrame:
-    """Precision, recall, F1 and L2 on the frequent texts, by epsilon and method, mean and range over seeds.
+    """Precision, recall, F1 and L2 by epsilon and method, mean and range over seeds.
 
-    float[n, d] embeddings of the auxiliary and the target corpus. "public anchors" (all anchors, nothing of
-    the target) and "no privacy" (means of the cells that t target texts share) are the same at every epsilon. A
-    run that releases nothing scores 0 in precision, recall and F1, and has no L2: the study raises then.
+    float[n, d] embeddings of the auxiliary and the target corpus. Column `scored`: "all" target texts, and "frequent"
+    ones only where there are any. "public anchors" (all of them, nothing of the target) and "no privacy" (means of
+    the cells that t target texts share) are the same at every epsilon. A run that releases nothing raises.
     """
     import pandas as pd
 
-    texts = target[measures.frequent(target, setting.radius, setting.frequency)]
-    fixed = {
-        "public anchors": _anchors(auxiliary, setting),
-        "no privacy": _cell_means(auxiliary, target, setting),
-    }
-    scores = []
-    for epsilon in epsilons:
-        runs = [*releases(auxiliary, target, setting, epsilon)]
-        runs += [(seed, name, outputs) for name, outputs in fixed.items() for seed in setting.seeds[:1]]
-        for seed, method, outputs in runs:
-            found = measures.utility(outputs, texts, setting.radius, setting.alpha)
-            scores.append({"epsilon": epsilon, "method": method, "seed": seed} | vars(found))
-    table = pd.DataFrame(scores)
+    mask = measures.frequent(target, setting.radius, setting.frequency)
+    scored = {"all": target} | ({"frequent": target[mask]} if mask.any() else {})
+    fixed = {"public anchors": _anchors(auxiliary, setting), "no privacy": _cell_means(auxiliary, target, setting)}
+    scores = [
+        {"epsilon": epsilon, "method": method, "seed": seed, "scored": name}
+        | vars(measures.utility(outputs, texts, setting.radius, setting.alpha))
+        for epsilon in epsilons
+        for seed, method, outputs in [
+            *releases(auxiliary, target, setting, epsilon),
+            *((setting.seeds[0], name, outputs) for name, outputs in fixed.items()),
+        ]
+        for name, texts in scored.items()
+    ]
     rows = []
-    for (epsilon, method), part in table.groupby(["epsilon", "method"], sort=True):
-        row = {"epsilon": epsilon, "method": method, "seeds": len(part), "outputs": float(part["outputs"].mean())}
+    for (name, epsilon, method), part in pd.DataFrame(scores).groupby(["scored", "epsilon", "method"], sort=True):
+        row = {"scored": name, "epsilon": epsilon, "method": method, "seeds": len(part)}
+        row["outputs"] = float(part["outputs"].mean())
         for measure in ("precision", "recall", "f1", "l2"):
             row[measure] = float(part[measure].mean())
             row[f"{measure}_low"] = float(part[measure].min())
@@ -220,16 +242,22 @@ def _cell_means(auxiliary: np.ndarray, target: np.ndarray, setting: Setting) -> 
 
 
 def support_rows(
-    auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilon: float, width: float = 0.05
+    auxiliary: np.ndarray,
+    target: np.ndarray,
+    setting: Setting,
+    epsilon: float,
+    neighbours: int,
+    width: float = 0.05,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Distances from frequent and infrequent texts to the nearest denoised centroid, binned; and delta* by reach.
 
-    First table: kind, distance (left end of a bin of `width`), share of texts (mean over seeds). Second: psi, reach,
-    mean over (run, text), share of runs in which any infrequent text was reached, its exact 95 % upper bound, runs.
+    A text is frequent here when at least `neighbours` others lie within r. First table: kind, distance (left end
+    of a bin of `width`), share of texts (mean over seeds). Second: psi, reach, mean over (run, text), share of runs
+    in which any infrequent text was reached, its exact 95 % upper bound, runs.
     """
     import pandas as pd
 
-    mask = measures.frequent(target, setting.radius, setting.frequency)
+    mask = measures.frequent(target, setting.radius, neighbours)
     runs = np.array(
         [
             measures.nearest_distances(target, outputs)
@@ -240,6 +268,8 @@ def support_rows(
     edges = np.arange(0, math.ceil(runs.max() / width) + 1) * width
     bins = []
     for kind, part in (("frequent", runs[:, mask]), ("infrequent", runs[:, ~mask])):
+        if not part.size:
+            continue
         share = np.histogram(part, bins=edges)[0] / part.size
         bins += [
             {"kind": kind, "distance": round(float(left), 6), "share": float(height)}
@@ -257,14 +287,16 @@ def bucket_rows(
 ) -> pd.DataFrame:
     """How many buckets are released at this size: the paper's grid at several k, and the anchored cells.
 
-    Columns: buckets, dims (0 for anchored), released (mean over seeds), kept_share of the target's records that lie
-    in a released bucket, noise_std of a sum's coordinate and the rule that bounds the distance.
+    Columns: buckets, dims (0 for anchored), rate, threshold, released (mean over seeds), kept_share (estimated share
+    of the target in released buckets), noise_std of a sum's coordinate, sensitivity (how the distance is bounded),
+    texts and frequent_texts (those with t others within r) of the target.
     """
     import pandas as pd
 
     rate, threshold, _ = synthesis.best_rate(epsilon, setting.delta, setting.frequency)
     rules = [("grid", k, synthesis.JLBuckets(k, setting.radius, 1, dimension=target.shape[1])) for k in dims]
     rules.append(("anchored", 0, synthesis.AnchoredBuckets(auxiliary, setting.cells, setting.radius)))
+    frequent_texts = int(measures.frequent(target, setting.radius, setting.frequency).sum())
     rows = []
     for name, k, buckets in rules:
         mechanism = synthesis.CentroidRelease(buckets, epsilon, setting.delta, rate, threshold)
@@ -276,9 +308,11 @@ def bucket_rows(
                 "rate": rate,
                 "threshold": threshold,
                 "released": float(np.mean([len(run) for run in runs])),
-                "records": float(np.mean([run.counts.sum() for run in runs])) / rate,
+                "kept_share": float(np.mean([run.counts.sum() for run in runs])) / rate / len(target),
                 "noise_std": runs[0].noise_std,
                 "sensitivity": mechanism.sensitivity,
+                "texts": len(target),
+                "frequent_texts": frequent_texts,
             }
         )
     return pd.DataFrame(rows)
