@@ -1,7 +1,7 @@
 """Speed and memory as ratios, in one run: `make bench`.
 
-Every row holds a task of this library against a yardstick measured in the same process a moment before or after, so that
-the machine's mood cancels; each is the median of several pairs. Rows with a demand fail the run when they miss it.
+Every row holds a task of this library against a yardstick measured in the same process a moment before or after, so
+that the machine's mood cancels; each is the median of several pairs. Rows with a demand fail the run when they miss it.
 """
 
 from __future__ import annotations

@@ -260,6 +260,9 @@ def _table(rows: pandas.DataFrame) -> tuple[tuple[str, ...], tuple[tuple[Any, ..
 
 def _corpus(corpus: Any) -> dict[str, str]:
     source = corpus.provenance
+    if not getattr(source, "public", True):
+        # checksum, counts and measured utility all depend on the texts: none of it belongs in a public record
+        raise ValueError(f"corpora: a record is published, so it takes public corpora only; {corpus.name!r} is private")
     return {
         "name": str(corpus.name),
         "sha256": str(source.sha256),

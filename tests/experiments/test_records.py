@@ -179,3 +179,13 @@ def test_provenance_escapes_markup():
     html = make(title="<b>", guarantee=["<script>"], parameters={"x": "<i>"}).provenance()._repr_html_()
     assert "<script>" not in html
     assert "<i>" not in html
+
+
+def test_a_private_corpus_is_refused_before_anything_is_written():
+    """Checksum, counts and measured utility of private texts would all be published with a record."""
+    private = SimpleNamespace(
+        name="patients", provenance=SimpleNamespace(sha256="ef" * 32, source="a file", terms="", public=False)
+    )
+    with pytest.raises(ValueError, match="public corpora only; 'patients' is private") as caught:
+        make(corpora=[CORPUS, private])
+    assert "ef" * 4 not in str(caught.value)
