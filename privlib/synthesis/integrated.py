@@ -29,6 +29,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import bdtrc
 
 from privlib.dp import checks
 from privlib.synthesis.calibration import InfeasibleBudget, collision_probability, sampling
@@ -89,7 +90,10 @@ def _largest_share(epsilon: float, multiplier: float, rate: float, threshold: in
     start, block, best = max(threshold, 2), max(8, math.ceil(threshold / rate) // 4), 0.0
     while True:
         sizes = np.arange(start, start + block)
-        best = max(best, (deltas_by_size(epsilon, multiplier, rate, threshold, sizes) / (sizes - 1)).max())
+        sizes = sizes[bdtrc(threshold - 1.0, sizes, rate) > best * (sizes - 1)]  # delta_N is at most this chance
+        if len(sizes):
+            found = deltas_by_size(epsilon, multiplier, rate, threshold, sizes, negligible=1e-6 * rate**threshold)
+            best = max(best, (found / (sizes - 1)).max())
         start += block
         # for every N >= start: delta_N is at most the unthresholded delta at start
         rest = deltas_by_size(epsilon, multiplier, rate, 0, np.array([start]))[0] / (start - 1)

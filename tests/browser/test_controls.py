@@ -67,3 +67,11 @@ def test_a_fault_is_found(browser, tmp_path, fault):
 def test_a_missing_file_is_found_when_served(browser, tmp_path, serve):
     html = _book(tmp_path / "html", '<script src="gone.js"></script>')
     assert any("404" in said for said in page_checks.check(browser, html, serve(html), page_checks.DESKTOP))
+
+
+def test_the_network_is_cut(browser, tmp_path):
+    html = _book(
+        tmp_path / "html", '<img src="http://192.0.2.1/a.png" alt="a"><img src="https://pypi.org/a.png" alt="a">'
+    )
+    found = page_checks.check(browser, html, html.as_uri() + "/", page_checks.DESKTOP)
+    assert sum("ERR_NAME_NOT_RESOLVED" in said for said in found) == 2, found

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from privlib.dp import SampleAndThreshold, hockey_stick, threshold_delta
+from privlib.dp.threshold import _divergence
 
 WHO = {"unit": "record", "relation": "add_drop"}
 CASES = [
@@ -54,6 +55,20 @@ def test_delta_is_the_maximum_over_n(epsilon, rate, threshold):
     stated = threshold_delta(epsilon, rate, threshold)
     assert stated == pytest.approx(float(worst), rel=1e-9)
     assert stated >= float(worst) * (1 - 1e-15)
+
+
+def test_for_single_n_dropping_may_cost_more_than_adding():
+    """The maximum over N is reached by adding wherever we looked, but not each N: both directions are in the scan."""
+    epsilon, rate, count = 0.01, 0.05, 1
+    factor, dropping_is_larger = Fraction(math.exp(epsilon)), 0
+    fast = _divergence(epsilon, rate, count, np.arange(1.0, 61.0))
+    for n in range(1, 61):
+        more, less = merged(n, Fraction(rate), count, n), merged(n - 1, Fraction(rate), count, n)
+        adding = sum(max(a - factor * b, Fraction(0)) for a, b in zip(more, less, strict=True))
+        both = divergence(epsilon, rate, count, n)
+        assert fast[n - 1] == pytest.approx(float(both), rel=1e-9)
+        dropping_is_larger += both > adding * Fraction(101, 100)
+    assert dropping_is_larger > 0
 
 
 def test_the_twin_can_tell_a_strict_threshold():

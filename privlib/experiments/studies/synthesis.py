@@ -66,6 +66,7 @@ def calibration_table(radius: float = 0.5) -> pd.DataFrame:
                 "delta_threshold": bill.delta_threshold,
                 "delta_centroid": bill.delta_centroid,
                 "delta_sensitivity": bill.delta_sensitivity,
+                "delta_sensitivity_at_2r": synthesis.collision_probability(2.0, 2 / math.sqrt(PAPER_DIMS), PAPER_DIMS),
                 "sensitivity_share": bill.delta_sensitivity / PAPER_DELTA,
                 "noise_multiplier": bill.noise_multiplier,
                 "published_multiplier": bill.published_multiplier,
@@ -118,18 +119,28 @@ def accountings(max_records: int = 1_000_000) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def lemma_grid(rates: Sequence[float], splits: Sequence[float], frequency: int = PAPER_FREQUENCY) -> pd.DataFrame:
-    """Lemma 1 over rates and splits v at a fixed frequency t, tau = ceil(p_s t)."""
+def lemma_grid(
+    rates: Sequence[float], splits: Sequence[float], frequencies: Sequence[int] = (PAPER_FREQUENCY,)
+) -> pd.DataFrame:
+    """Lemma 1 over frequencies t, rates p_s and splits v, tau = ceil(p_s t)."""
     import pandas as pd
 
     rows = []
-    for rate in rates:
-        threshold = synthesis.threshold_count(rate, frequency)
-        for v in splits:
-            epsilon, delta = synthesis.lemma1(v, rate, threshold)
-            rows.append(
-                {"rate": rate, "v": v, "threshold": threshold, "epsilon_threshold": epsilon, "delta_threshold": delta}
-            )
+    for frequency in frequencies:
+        for rate in rates:
+            threshold = synthesis.threshold_count(rate, frequency)
+            for v in splits:
+                epsilon, delta = synthesis.lemma1(v, rate, threshold)
+                rows.append(
+                    {
+                        "frequency": frequency,
+                        "rate": rate,
+                        "v": v,
+                        "threshold": threshold,
+                        "epsilon_threshold": epsilon,
+                        "delta_threshold": delta,
+                    }
+                )
     return pd.DataFrame(rows)
 
 
@@ -248,12 +259,13 @@ def support_rows(
     epsilon: float,
     neighbours: int,
     width: float = 0.05,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Distances from frequent and infrequent texts to the nearest denoised centroid, binned; and delta* by reach.
 
     A text is frequent here when at least `neighbours` others lie within r. First table: kind, distance (left end
     of a bin of `width`), share of texts (mean over seeds). Second: psi, reach, mean over (run, text), share of runs
-    in which any infrequent text was reached, its exact 95 % upper bound, runs.
+    in which any infrequent text was reached, its exact 95 % upper bound, runs. Third: kind, texts, mean distance
+    over texts and runs with the range of the runs' means.
     """
     import pandas as pd
 
@@ -266,10 +278,20 @@ def support_rows(
         ]
     )
     edges = np.arange(0, math.ceil(runs.max() / width) + 1) * width
-    bins = []
+    bins, distances = [], []
     for kind, part in (("frequent", runs[:, mask]), ("infrequent", runs[:, ~mask])):
         if not part.size:
             continue
+        means = part.mean(axis=1)
+        distances.append(
+            {
+                "kind": kind,
+                "texts": part.shape[1],
+                "mean": float(means.mean()),
+                "low": float(means.min()),
+                "high": float(means.max()),
+            }
+        )
         share = np.histogram(part, bins=edges)[0] / part.size
         bins += [
             {"kind": kind, "distance": round(float(left), 6), "share": float(height)}
@@ -279,7 +301,7 @@ def support_rows(
     for psi in (0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.1, 1.3, 1.5):
         found = measures.support_protection(runs[:, ~mask], psi * setting.radius)
         protection.append({"psi": psi, "reach": psi * setting.radius} | vars(found))
-    return pd.DataFrame(bins), pd.DataFrame(protection)
+    return pd.DataFrame(bins), pd.DataFrame(protection), pd.DataFrame(distances)
 
 
 def bucket_rows(

@@ -1,0 +1,98 @@
+"""Accounting integrated over the distance inside a randomly projected bucket."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from privlib.dp import Simulation
+from privlib.synthesis import (
+    InfeasibleBudget,
+    calibrate,
+    collision_probability,
+    joint_noise_multiplier,
+    release_delta,
+    release_epsilon,
+    release_noise_std,
+)
+from privlib.synthesis.joint import deltas_by_size
+
+
+def test_collisions_follow_the_formula_under_the_random_grid():
+    """20,000 projections of one pair; within 5.5 standard errors (false alarm below 1e-7)."""
+    dims, edge, runs = 3, 0.6, 20_000
+    generator = Simulation(4).generator
+    for distance in (0.3, 1.0, 2.0):
+        gaps = distance * generator.standard_normal((runs, dims)) / math.sqrt(dims)
+        offsets = generator.random((runs, dims)) * edge
+        together = (np.floor((gaps + offsets) / edge) == np.floor(offsets / edge)).all(axis=1).mean()
+        p = collision_probability(distance, edge, dims)
+        assert abs(together - p) < 5.5 * math.sqrt(p * (1 - p) / runs)
+
+
+def test_the_bound_covers_an_exact_expectation_in_one_dimension():
+    """Near and far points, one projected coordinate: the expected delta over the public grid, by simulation.
+
+    Given the grid, delta is at most the mean over bucket mates of delta_N(epsilon; sigma / distance): the
+    quantity that the theorem bounds. Its average over 400 grids must lie below the bound.
+    """
+    rate, tau, noise, epsilon, radius = 0.5, 10, 1.0, 1.0, 1.0
+    distances = np.concatenate([np.full(20, 0.2), np.full(60, 30.0)])
+    generator = Simulation(8).generator
+    values = []
+    for _ in range(400):
+        gaps = distances * generator.standard_normal(len(distances))
+        offset = generator.random() * 2 * radius
+        mates = distances[np.floor((gaps + offset) / (2 * radius)) == 0]
+        size = len(mates) + 1
+        if size < max(tau, 2):
+            values.append(0.0)
+            continue
+        terms = {d: deltas_by_size(epsilon, noise / d, rate, tau, np.array([size]))[0] for d in set(mates)}
+        values.append(np.mean([terms[d] for d in mates]))
+    bound = release_delta(epsilon, noise, rate, tau, 1, len(distances) + 1, radius)
+    assert np.mean(values) <= bound
+    assert np.mean(values) > 0
+
+
+def test_far_members_of_a_bucket_outnumber_what_one_fixed_pair_suggests():
+    """The gap in the paper's proof: the share of far bucket mates against the chance of one far pair."""
+    dims, edge, near, far = 2, 2 / math.sqrt(2), 100, 10_000
+    p_near, p_far = collision_probability(0.1, edge, dims), collision_probability(12.0, edge, dims)
+    share_of_far = far * p_far / (far * p_far + near * p_near)
+    assert share_of_far > 30 * p_far
+
+
+@pytest.mark.parametrize(("epsilon", "rate", "tau", "v"), [(4, 0.3, 30, 4), (8, 0.5, 50, 4), (16, 0.6, 60, 3)])
+def test_the_papers_noise_costs_a_small_part_of_its_epsilon(epsilon, rate, tau, v):
+    noise = calibrate(epsilon, 1e-6, rate, tau, v, 2.4, 20).noise_std(1.0)
+    spent = release_epsilon(1e-6, noise, rate, tau, 20, 10**6)
+    needed = release_noise_std(epsilon, 1e-6, rate, tau, 20, 10**6)
+    assert spent < 0.35 * epsilon
+    assert needed < 0.5 * noise
+    assert release_delta(spent, noise, rate, tau, 20, 10**6) <= 1e-6
+    assert 0.99e-6 < release_delta(epsilon, needed, rate, tau, 20, 10**6) <= 1e-6
+    if epsilon == 4:
+        assert needed == pytest.approx(noise / 4, rel=0.05)
+
+
+def test_it_scales_with_the_radius_and_grows_with_the_cap():
+    base = release_noise_std(4, 1e-6, 0.3, 30, 20, 10**6)
+    assert release_noise_std(4, 1e-6, 0.3, 30, 20, 10**6, radius=0.5) == pytest.approx(base / 2, rel=1e-9)
+    assert release_noise_std(4, 1e-6, 0.3, 30, 20, 10**8) > base
+    assert release_delta(4, base, 0.3, 30, 20, 10**7) > release_delta(4, base, 0.3, 30, 20, 10**5)
+    assert release_delta(4, 2 * base, 0.3, 30, 20, 10**6) < release_delta(4, base, 0.3, 30, 20, 10**6)
+    # never better than knowing that every member is within half a radius
+    assert base > joint_noise_multiplier(4, 1e-6, 0.3, 30) * 0.5
+
+
+def test_edges_and_refusals():
+    assert release_delta(1, 1.0, 1.0, 30, 20, 10**6) == 1.0
+    with pytest.raises(InfeasibleBudget, match="delta_threshold"):
+        release_noise_std(4, 1e-6, 0.5, 10, 20, 10**6)
+    for name, bad in (("noise_std", 0), ("dims", 0), ("max_records", 0), ("radius", -1), ("rate", 0)):
+        good = {"epsilon": 1, "noise_std": 1.0, "rate": 0.3, "threshold": 30, "dims": 20, "max_records": 1000}
+        with pytest.raises(ValueError, match=name):
+            release_delta(**good | {name: bad})

@@ -1,0 +1,52 @@
+"""The paper's statements about its own bill, held against the exact divergence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from privlib.synthesis import calibrate, collision_probability, joint_delta, lemma1, threshold_count, threshold_delta
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3, 0.6, 0.85])
+@pytest.mark.parametrize("threshold", [1, 5, 30])
+def test_lemma1_bounds_the_exact_divergence(rate, threshold):
+    for v in (0.2, 1.0, 3.0, 8.0):
+        epsilon, delta = lemma1(v, rate, threshold)
+        assert threshold_delta(epsilon, rate, threshold) <= delta
+
+
+def test_a_lemma_with_half_the_exponent_would_be_caught_on_the_other_side():
+    """Negative control: the square of the lemma's delta does not bound the exact one."""
+    assert any(threshold_delta(epsilon, 0.6, 5) > delta**2 for epsilon, delta in [lemma1(v, 0.6, 5) for v in (1, 3)])
+
+
+@pytest.mark.parametrize(("epsilon", "rate", "tau", "v"), [(4, 0.3, 30, 4), (8, 0.5, 50, 4), (16, 0.6, 60, 3)])
+def test_linear_composition_covers_the_joint_release(epsilon, rate, tau, v):
+    """Theorem 4 without its sensitivity term: count and centroid together cost no more than the sum of both."""
+    bill = calibrate(epsilon, 1e-6, rate, tau, v, 2.4, 20)
+    joint = joint_delta(epsilon, bill.noise_multiplier, rate, tau)
+    assert joint <= bill.delta_threshold + bill.delta_centroid
+    assert joint < 0.2e-6
+
+
+def test_at_a_fixed_frequency_epsilon_grows_and_delta_shrinks_with_the_rate():
+    for v in (2.0, 4.0):
+        bills = [lemma1(v, rate, threshold_count(rate, 100)) for rate in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)]
+        assert np.all(np.diff([epsilon for epsilon, _ in bills]) > 0)
+        assert np.all(np.diff([delta for _, delta in bills]) < 0)
+
+
+def test_the_noise_is_proportional_to_the_edge():
+    """Scaling L and Delta by m leaves delta_sensitivity, and so the multiplier, as they were; sigma scales by m."""
+    bill = calibrate(8, 1e-6, 0.5, 50, 4, 2.4, 20)
+    for m in (0.5, 1.5, 2.0):
+        scaled = collision_probability(2.4 * m, m * 2 / np.sqrt(20), 20)
+        assert scaled == pytest.approx(bill.delta_sensitivity, rel=1e-12)
+        assert bill.noise_std(0.5 * m) == pytest.approx(m * bill.noise_std(0.5), rel=1e-12)
+
+
+def test_the_sensitivity_stated_at_two_radii_is_that_of_two_point_four():
+    edge = 2 / np.sqrt(20)
+    assert collision_probability(2.4, edge, 20) == pytest.approx(8.9e-11, abs=0.05e-11)
+    assert collision_probability(2.0, edge, 20) > 10 * 8.9e-11
