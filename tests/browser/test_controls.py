@@ -41,7 +41,7 @@ FAULTS = {
 
 
 def _book(folder, body):
-    page = "<!doctype html><meta charset=utf-8><title>Tiny</title><main>{}</main>"
+    page = "<!doctype html><meta charset=utf-8><link rel=icon href=data:,><title>Tiny</title><main>{}</main>"
     folder.mkdir()
     (folder / "index.html").write_text(page.format(SOUND + body))
     (folder / "other.html").write_text(page.format('<p id="there">there</p>'))
