@@ -1,4 +1,4 @@
-"""One profile for all property tests: the same examples on every run, and no clock, so that a busy machine is no failure."""
+"""One profile for all property tests: the same examples on every run, and no clock: a busy machine is no failure."""
 
 from __future__ import annotations
 
