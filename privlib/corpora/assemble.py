@@ -37,7 +37,8 @@ def assemble(
                          same records as `Corpus.sample(rate=rate, seed=seed)`, without holding the others
 
     Rows without a unit id, where `unit` is named, are skipped and counted: nobody could say whose they
-    are. Raises ValueError for no rows at all, for a column that no row has and for repeated ids.
+    are. Raises ValueError for no rows at all, for a column that no row has, for repeated ids and
+    for ids with a NUL character.
     """
     if repeated_ids not in ("error", "skip"):
         raise ValueError(f"repeated_ids must be 'error' or 'skip', got {repeated_ids!r}")
@@ -72,6 +73,9 @@ def assemble(
             report.skip("no unit id")
             continue
         identifier = row.get(record, "") if record is not None else ""
+        for role, column in (("record", record), ("unit", unit)):
+            if column is not None and "\0" in row.get(column, ""):  # C strings and numpy drop it: two ids would merge
+                raise ValueError(f"{role}={column!r}: expected ids without NUL characters, row {number} holds one")
         if not identifier:
             identifier = content_id(row)
             if record is not None:

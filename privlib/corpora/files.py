@@ -59,8 +59,8 @@ def read(
     report               an empty LoadingReport to fill (curator only)
 
     Formats by name: .csv .tsv .jsonl .ndjson .txt, each also with .gz, and .parquet. A single .txt
-    holds one record a line; in a folder each .txt is one record, its relative path the record id and
-    the folder it lies in the attribute `folder`.
+    holds one record a line (ended by LF or CRLF); in a folder each .txt is one record, its relative
+    path the record id and the folder it lies in the attribute `folder`.
 
     Raises FileNotFoundError, ValueError for an unknown or mixed format, a missing column, a row that
     does not fit the header, damaged encoding or repeated ids. Messages name places, never content.
@@ -126,7 +126,7 @@ def _rows(files: list[Path], kind: str, base: Path | None, encoding: str) -> Ite
             elif kind != "txt":
                 yield from rows.delimited(stream, where, "," if kind == "csv" else "\t", encoding)
             elif base is None:
-                yield from ({"text": line} for line in _decoded(stream.read(), where, encoding).splitlines())
+                yield from ({"text": line} for line in _lines(_decoded(stream.read(), where, encoding)))
             else:
                 folder = file.parent.relative_to(base).as_posix()
                 yield {"text": _decoded(stream.read(), where, encoding), "file": where, "folder": folder}
@@ -137,6 +137,12 @@ def _decoded(content: bytes, where: str, encoding: str) -> str:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
         raise rows.damaged(where, encoding, error, after_line=content[: error.start].count(b"\n")) from None
+
+
+def _lines(content: str) -> list[str]:
+    """Lines ended by LF or CRLF; str.splitlines would end them at form feeds, U+0085, U+2028 and others too."""
+    lines = content.replace("\r\n", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 def _parquet(files: list[Path]) -> Iterator[rows.Row]:

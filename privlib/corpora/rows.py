@@ -11,16 +11,33 @@ import csv
 import gzip
 import io
 import json
+import math
 import zipfile
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 Row = dict[str, str]
 
 
-def open_binary(path: Path, member: str | None = None) -> IO[bytes]:
-    """Bytes of a file, of a .gz file unpacked, or of one member of a .zip file."""
+@contextmanager
+def open_binary(path: Path, member: str | None = None) -> Iterator[IO[bytes]]:
+    """Bytes of a file, of a .gz file unpacked, or of one member of a .zip file, while the context lasts.
+
+    Raises ValueError naming the file when its compressed content turns out damaged or cut short.
+    """
+    try:
+        with _opened(path, member) as stream:
+            yield stream
+    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{path.name}: expected a whole compressed file, it is damaged ({type(error).__name__})"
+        ) from None
+
+
+def _opened(path: Path, member: str | None) -> IO[bytes]:
     if not path.is_file():
         raise FileNotFoundError(f"path: expected a file, nothing is at {path}")
     if path.suffix == ".gz":
@@ -50,9 +67,10 @@ def delimited(
 
     Raises ValueError naming the file and the line, never the content, when bytes are not valid in
     `encoding`, when a row has another number of fields than the header, or quoting is broken.
+    Rows end at LF or CRLF; a lone CR outside quotes is refused, for it would cut a text in two.
     """
     quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    with io.TextIOWrapper(stream, encoding=encoding, errors=errors, newline="") as lines:
+    with io.TextIOWrapper(stream, encoding=encoding, errors=errors, newline="\n") as lines:
         reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=quoted)
         try:
             header = next(reader, None)
@@ -76,19 +94,53 @@ def delimited(
 
 
 def json_lines(stream: IO[bytes], where: str) -> Iterator[Row]:
-    """Rows of a JSON-lines stream (UTF-8): one object a line; null is "", other values become strings."""
+    """Rows of a JSON-lines stream (UTF-8): one object a line; null is "", other values become strings.
+
+    Raises ValueError naming the file and the line, never the content, for what is not JSON, a number
+    that is not finite or too long, a key that comes twice in one object, and nesting too deep to read.
+    """
     for number, line in enumerate(stream, start=1):
         if not line.strip():
             continue
         try:
-            record = json.loads(line.decode("utf-8"))
+            record = _DECODER.decode(line.decode("utf-8"))
+            row = {key: as_text(value) for key, value in record.items()} if isinstance(record, dict) else None
         except UnicodeDecodeError as error:
             raise damaged(where, "utf-8", error, after_line=number - 1) from None
         except json.JSONDecodeError as error:
             raise ValueError(f"{where}, line {number}: not valid JSON at column {error.colno}") from None
-        if not isinstance(record, dict):
+        except _Unfaithful as error:
+            raise ValueError(f"{where}, line {number}: {error}") from None
+        except ValueError:  # Python's limit on the digits of an integer
+            raise ValueError(f"{where}, line {number}: expected numbers of fewer digits") from None
+        except RecursionError:
+            raise ValueError(f"{where}, line {number}: nested too deep to read") from None
+        if row is None:
             raise ValueError(f"{where}, line {number}: expected a JSON object, got {type(record).__name__}")
-        yield {key: as_text(value) for key, value in record.items()}
+        yield row
+
+
+class _Unfaithful(ValueError):
+    """JSON that Python would read, but as something other than what is written."""
+
+
+def _no_constant(name: str) -> float:
+    raise _Unfaithful(f"expected finite numbers, got {name}, which JSON does not have")
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise _Unfaithful("expected finite numbers, got one beyond the range of a float")
+    return number
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if len(made := dict(pairs)) != len(pairs):
+        raise _Unfaithful("expected distinct keys in an object, one comes twice")
+    return made
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_distinct)
 
 
 def as_text(value: object) -> str:

@@ -46,7 +46,7 @@ class Simulation:
     """
 
     kind: ClassVar[str] = "simulation"
-    assumptions: tuple[str, ...] = ("idealized numerics",)
+    assumptions: tuple[str, ...] = ("idealized numerics", "secret seed (simulation)")
 
     def __init__(self, seed: int | Sequence[int]) -> None:
         words = tuple(seed) if isinstance(seed, (Sequence, np.ndarray)) else (seed,)

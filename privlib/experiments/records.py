@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib import metadata
+from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,18 +50,22 @@ def plain(value: Any, where: str) -> Any:
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise TypeError(f"{where} must have string keys, got {sorted(map(repr, value))}")
+        if set(value) == {"$float"}:
+            raise ValueError(f"{where} must not be a map of the one key '$float', which stands for infinities")
         return {key: plain(item, f"{where}[{key!r}]") for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist(), where)
+    if hasattr(value, "tolist") and isinstance(listed := value.tolist(), list):  # a longdouble stays what it is
+        return plain(listed, where)
     raise TypeError(f"{where} must be a bool, int, float, string or a list or map of these, got {type(value).__name__}")
 
 
 def restored(value: Any) -> Any:
-    """Inverse of `plain` on its image."""
+    """Inverse of `plain` on its image; raises ValueError for {"$float": ...} of anything but an infinity."""
     if isinstance(value, dict):
         if set(value) == {"$float"}:
+            if value["$float"] not in ("inf", "-inf"):
+                raise ValueError(f"{{'$float': ...}} must hold 'inf' or '-inf', got {value['$float']!r}")
             return float(value["$float"])
         return {key: restored(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -120,8 +125,12 @@ class Record:
 
     @classmethod
     def from_json(cls, text: str) -> Record:
-        """Read what `to_json` wrote; raises ValueError for another schema, unknown or missing keys, NaN."""
-        loaded = json.loads(text, parse_constant=_refuse_constant)
+        """Read what `to_json` wrote.
+
+        Raises ValueError for another schema, unknown or missing keys, NaN or numbers beyond a float, and
+        TypeError for rows or lists that are none.
+        """
+        loaded = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
         expected = {"schema", "command", "rows"} | {f.name for f in fields(cls)} - {"values"}
         if not isinstance(loaded, dict) or loaded.get("schema") != SCHEMA:
             raise ValueError(f"record must have schema {SCHEMA}, got {str(loaded)[:60]!r}")
@@ -132,10 +141,14 @@ class Record:
         loaded = restored(loaded)
         del loaded["schema"], loaded["command"]  # both follow from the rest
         rows = loaded.pop("rows")
+        for name, kind in (("guarantee", str), ("corpora", dict), ("models", dict), ("columns", str)):
+            _check_list(loaded[name], kind, name)
+            loaded[name] = tuple(loaded[name])
+        _check_list(rows, list, "rows")
+        for index, row in enumerate(rows):
+            _check_list(row, (bool, int, float, str), f"rows[{index}]")
         if any(len(row) != len(loaded["columns"]) for row in rows):
             raise ValueError(f"record {loaded['id']!r} has rows that do not match its {len(loaded['columns'])} columns")
-        for name in ("guarantee", "corpora", "models", "columns"):
-            loaded[name] = tuple(loaded[name])
         loaded["bands"] = {column: tuple(band) for column, band in loaded["bands"].items()}
         return cls(**loaded, values=tuple(map(tuple, rows)))
 
@@ -170,7 +183,7 @@ def record(
 
     id: lower-case slug, unique in the book. rows: tidy table, grid columns first, without missing values.
     parameters: as used. seed: integer. guarantee: Guarantees or strings. corpora: objects with `.name` and
-    `.provenance` (sha256, source, terms). models: objects with `.name` and `.checksum`. bands: column to
+    `.provenance` (sha256, source, terms, public). models: objects with `.name` and `.checksum`. bands: column to
     ("rel" | "abs", tolerance) for the regression check; columns that are not named must match.
     Raises ValueError or TypeError naming the argument; FileExistsError when the id was already written.
     """
@@ -193,7 +206,7 @@ def record(
         corpus=_slug(corpora[0]["name"]) if corpora else NO_CORPUS,
         parameters=settings,
         seed=plain(seed, "seed"),
-        guarantee=tuple(str(g) for g in guarantee),
+        guarantee=_promises(guarantee),
         corpora=corpora,
         models=models,
         versions=_versions(VERSIONED + (MODEL_VERSIONED if models else ())),
@@ -248,6 +261,28 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"record holds the constant {name}, which JSON does not have")
 
 
+def _finite(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise ValueError(f"record holds the number {digits}, which is beyond the range of a float")
+    return number
+
+
+def _check_list(value: Any, kind: type | tuple[type, ...], where: str) -> None:
+    if not isinstance(value, list) or not all(isinstance(item, kind) for item in value):
+        names = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
+        raise TypeError(f"{where} must be a list of {names}")
+
+
+def _promises(guarantee: Sequence[Any]) -> tuple[str, ...]:
+    if isinstance(guarantee, (str, bytes)) or not isinstance(guarantee, Sequence):
+        raise TypeError(f"guarantee must be a list of Guarantees or strings, got {type(guarantee).__name__}")
+    for index, item in enumerate(guarantee):
+        # a Guarantee says what it promises in a __str__ of its own; None, numbers and lists do not
+        if not isinstance(item, str) and not isfunction(type(item).__str__):
+            raise TypeError(f"guarantee[{index}] must be a Guarantee or a string, got {type(item).__name__}")
+    return tuple(map(str, guarantee))
+
+
 def _slug(name: str) -> str:
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     if not slug:
@@ -276,7 +311,9 @@ def _table(rows: pandas.DataFrame) -> tuple[tuple[str, ...], tuple[tuple[Any, ..
 
 def _corpus(corpus: Any) -> dict[str, str]:
     source = corpus.provenance
-    if not getattr(source, "public", True):
+    if not isinstance(public := getattr(source, "public", None), bool):
+        raise TypeError(f"corpora: provenance.public of {corpus.name!r} must be a bool, got {type(public).__name__}")
+    if not public:
         # checksum, counts and measured utility all depend on the texts: none of it belongs in a public record
         raise ValueError(f"corpora: a record is published, so it takes public corpora only; {corpus.name!r} is private")
     return {

@@ -57,7 +57,7 @@ class Encoder:
     fingerprint: str = field(repr=False)
     cached: bool = field(default=True, repr=False, compare=False)
 
-    def embed(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
+    def embed(self, texts: Sequence[str], progress: bool = False, alone: bool = False) -> np.ndarray:
         """Vectors of texts, in order; each distinct text is computed once ever and kept on disk.
 
         A text's vector depends on the texts computed beside it by float noise only (about 1e-7), and
@@ -67,6 +67,8 @@ class Encoder:
         Args:
             texts: n strings, or an object with `.texts` (a corpus).
             progress: show a progress bar over the texts that are not cached.
+            alone: compute each text by itself, in a cache of its own: slower, but no vector depends on the
+                other texts, as the guarantee of a release assumes.
         Returns:
             float32[n, d], norms at most `norm`.
         Raises:
@@ -75,23 +77,24 @@ class Encoder:
         """
         texts = strings(texts)
         keys = [disk.key(text) for text in texts]
-        vectors = _cache(self._cache_folder(), self.dimension) if self.cached else _Memory(self.dimension)
+        vectors = _cache(self._cache_folder(alone), self.dimension) if self.cached else _Memory(self.dimension)
         todo = sorted(vectors.missing(keys), key=lambda i: (len(texts[i]), texts[i]), reverse=True)
+        batch_texts = 1 if alone else _BATCH_TEXTS
         with _bar(len(todo), progress) as bar:
             for start in range(0, len(todo), _SHARD_TEXTS):
                 shard = todo[start : start + _SHARD_TEXTS]
-                vectors.add([keys[i] for i in shard], self._compute([texts[i] for i in shard], bar))
+                vectors.add([keys[i] for i in shard], self._compute([texts[i] for i in shard], bar, batch_texts))
         return vectors.vectors(keys)
 
-    def _cache_folder(self) -> Path:
-        return assets.cache_dir() / "embeddings" / self.fingerprint
+    def _cache_folder(self, alone: bool = False) -> Path:
+        return assets.cache_dir() / "embeddings" / (self.fingerprint + ("-alone" if alone else ""))
 
-    def _compute(self, texts: list[str], bar) -> np.ndarray:
+    def _compute(self, texts: list[str], bar, batch_texts: int) -> np.ndarray:
         model = _load(self.folder, self.fingerprint)
         out = np.empty((len(texts), self.dimension), np.float32)
-        for start in range(0, len(texts), _BATCH_TEXTS):
-            batch = texts[start : start + _BATCH_TEXTS]
-            found = model.encode(batch, batch_size=_BATCH_TEXTS, show_progress_bar=False)
+        for start in range(0, len(texts), batch_texts):
+            batch = texts[start : start + batch_texts]
+            found = model.encode(batch, batch_size=batch_texts, show_progress_bar=False)
             out[start : start + len(batch)] = self._bounded(np.asarray(found, np.float64))
             bar.update(len(batch))
         return out

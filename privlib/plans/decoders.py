@@ -38,7 +38,8 @@ def report(
 
     `decoder`: see `Decoder`; `universe`: public labels for the verifier; `max_attempts` R_max >= 1, public.
     The protected texts are not among the arguments, so the plan's guarantee covers the report (Theorem 5.8).
-    Raises ValueError for `max_attempts` < 1. Source: DP-SPIN, Section 4.3.
+    Raises ValueError for `max_attempts` < 1, and when not even the template's text verifies.
+    Source: DP-SPIN, Section 4.3.
     """
     if isinstance(max_attempts, bool) or not isinstance(max_attempts, int) or max_attempts < 1:
         raise ValueError(f"max_attempts must be an integer of at least 1, got {max_attempts!r}")
@@ -48,7 +49,12 @@ def report(
         attempts = (*attempts, Attempt(text, verify(text, plan, universe)))
         if attempts[-1].verdict.accepted:
             return Report(text, attempts, fallback=False)
-    return Report(template()(plan, ()), attempts, fallback=True)
+    text = template()(plan, ())
+    verdict = verify(text, plan, universe)
+    if not verdict.accepted:
+        kinds = sorted({violation.kind for violation in verdict.violations})
+        raise ValueError(f"plan must have a template text that verifies, got violations of kind {kinds}")
+    return Report(text, attempts, fallback=True)
 
 
 def template() -> Decoder:

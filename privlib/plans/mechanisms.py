@@ -50,6 +50,9 @@ class PlanMechanism(ABC):
         size = self.plan_size
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= len(self.universe):
             raise ValueError(f"plan_size must be an integer in 1..{len(self.universe)} (the universe), got {size!r}")
+        for name in ("epsilon", "public_denominator", "comparison_margin"):
+            if isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name} must be a number, got a truth value")
         if not 0 < self.epsilon < math.inf:
             raise ValueError(f"epsilon must be finite and above 0, got {self.epsilon!r}")
         if self.public_denominator is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -17,6 +18,9 @@ SCHEMA = 1
 LOWEST_BIN = "trace"
 DEFAULT_BIN_EDGES: Mapping[str, float] = MappingProxyType({"low": 0.02, "moderate": 0.05, "high": 0.1})
 _ASSUMING = "assuming "
+_LAWS = {"gaussian": "gaussian", "laplace": "laplace", "private_topL": "gaussian"}
+_ROUNDING = 1e-9
+_LARGEST = 2**53
 
 
 @dataclass(frozen=True)
@@ -132,11 +136,12 @@ class SemanticPlan:
     def from_json(cls, text: str) -> SemanticPlan:
         """Read a plan; `noise`, `composition`, `bin_edges`, `plan_size` may be missing.
 
-        Raises ValueError on text that is not JSON, another schema, unknown or missing keys, wrong types, NaN.
+        Raises ValueError on text that is not JSON, another schema, unknown, missing or repeated keys, wrong types,
+        NaN, and on values that disagree: masses against ranks, supports, bins, noise against mechanism.
         """
         found = _keys(
             "plan",
-            json.loads(text, parse_constant=_refuse),
+            _parsed(text),
             {
                 "schema": int,
                 "mechanism": str,
@@ -164,7 +169,7 @@ class SemanticPlan:
         shape = {"rank": int, "label": str, "description": str, "mass": float, "support": float, "bin": str}
         atoms = tuple(Atom(**_keys("atom", atom, shape)) for atom in found["atoms"])
         noise = _keys("noise", found["noise"], {"law": str, "scale": float}) if "noise" in found else None
-        return cls(
+        plan = cls(
             mechanism=found["mechanism"],
             guarantee=guarantee,
             public_denominator=found["public_denominator"],
@@ -175,6 +180,8 @@ class SemanticPlan:
             noise=None if noise is None else Noise(**noise),
             bin_edges=found.get("bin_edges"),
         )
+        _check_consistent(plan)
+        return plan
 
 
 def bin_of(support: float, bin_edges: Mapping[str, float]) -> str:
@@ -194,7 +201,47 @@ def checked_edges(bin_edges: Mapping[str, float]) -> Mapping[str, float]:
         raise ValueError(f"bin_edges must rise, got {edges}")
     if any(not isinstance(name, str) or not name.isalpha() for name in edges) or LOWEST_BIN in edges:
         raise ValueError(f"bin_edges must be named by one word each, other than {LOWEST_BIN!r}, got {list(edges)}")
+    from privlib.plans.verifier.lexicon import claim_words  # here, since the verifier reads plans
+
+    if any(not name.isascii() or not name.islower() or name in claim_words() for name in edges):
+        raise ValueError(f"bin_edges must be named in lower-case a-z by no word of the verifier's, got {list(edges)}")
     return MappingProxyType(edges)
+
+
+def _parsed(text: Any) -> Any:
+    if not isinstance(text, str):
+        raise ValueError(f"text must be a string, got {type(text).__name__}")
+    try:
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
+    except RecursionError:
+        raise ValueError("text must be a plan in JSON, got values nested too deeply") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError(f"a plan holds each key once, got {[name for name, _ in pairs]}")
+    return found
+
+
+def _check_consistent(plan: SemanticPlan) -> None:
+    """ValueError where values that follow from one another disagree by more than the rounding of JSON."""
+    law = _LAWS.get(plan.mechanism)
+    if plan.noise is not None and law is not None and plan.noise.law != law:
+        raise ValueError(f"noise law of mechanism {plan.mechanism!r} must be {law!r}, got {plan.noise.law!r}")
+    if any(above.mass < below.mass for above, below in pairwise(plan.atoms)):
+        raise ValueError(f"masses must fall with the rank, got {[atom.mass for atom in plan.atoms]}")
+    for atom in plan.atoms:
+        support = max(0.0, atom.mass) / plan.public_denominator
+        if not math.isclose(atom.support, support, rel_tol=_ROUNDING):
+            raise ValueError(f"support of {atom.label!r} must be {support!r}, got {atom.support!r}")
+        if plan.bin_edges is None:
+            if not atom.bin.isalpha():
+                raise ValueError(f"bin of {atom.label!r} must be one word, got {atom.bin!r}")
+            continue
+        bins = {bin_of(support * (1 + slack), plan.bin_edges) for slack in (-_ROUNDING, 0.0, _ROUNDING)}
+        if atom.bin not in bins:
+            raise ValueError(f"bin of {atom.label!r} must be {' or '.join(sorted(bins))}, got {atom.bin!r}")
 
 
 def _keys(where: str, found: Any, needed: dict[str, type], optional: dict[str, type] | None = None) -> dict[str, Any]:
@@ -211,11 +258,15 @@ def _keys(where: str, found: Any, needed: dict[str, type], optional: dict[str, t
         fits = isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool)
         if not fits:
             raise ValueError(f"{where} must have {name!r} of type {kind.__name__}, got {value!r}")
-        read[name] = float(value) if kind is float else value
+        if kind is int and abs(value) > _LARGEST:
+            raise ValueError(f"{where} must have {name!r} of at most {_LARGEST}, got a larger integer")
+        read[name] = _number(f"{where} {name}", value) if kind is float else value
     return read
 
 
 def _number(name: str, value: float, above: float = -math.inf, at_least: float = -math.inf) -> float:
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        raise ValueError(f"{name} must be a finite number, got an integer beyond float64")
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise ValueError(f"{name} must be a finite number, got {value!r}")
     if not (value > above and value >= at_least):

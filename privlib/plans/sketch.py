@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from privlib.plans.assign import GRID, assign
+from privlib.plans.assign import GRID, assign, check_texts
 from privlib.plans.universe import AtomUniverse
 
 UNITS = ("record", "user")
@@ -78,14 +78,17 @@ def user_sketch(
     """Sum over users of their summed rows, each clipped to l1 mass `contribution_bound` (B > 0, public).
 
     Clipping is done in whole multiples of the grid, rounded down, so no user's share exceeds B by a bit.
+    Ids are told apart exactly as they are; raises TypeError unless each is a str (types only in the message).
     """
     if not GRID <= contribution_bound < np.inf:
         raise ValueError(f"contribution_bound must be finite and at least {GRID}, got {contribution_bound!r}")
-    vectors = _checked(vectors)
+    vectors, unit_ids = _checked(vectors), check_texts("unit_ids", unit_ids)
     if len(unit_ids) != vectors.shape[0]:
         raise ValueError(f"unit_ids must be one a row, got {len(unit_ids)} for {vectors.shape[0]} rows")
-    _, owner = np.unique(np.asarray(unit_ids, dtype=str), return_inverse=True)
-    users = int(owner.max()) + 1 if len(owner) else 0
+    known: dict[str, int] = {}
+    # ids as they are: an array of texts would drop trailing NULs and merge two users into one
+    owner = np.array([known.setdefault(name, len(known)) for name in unit_ids], dtype=np.int64)
+    users = len(known)
     membership = sparse.csr_array((np.ones(len(owner)), (owner, np.arange(len(owner)))), (users, len(owner)))
     sums = sparse.csr_array(membership @ vectors)
     sums.data = clip_rows(sums, contribution_bound)

@@ -17,6 +17,8 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
+from privlib.dp import checks
+
 from .tables import nearest_candidates
 
 MOST_TABLES = 200_000  # enumeration stops being small beyond this many private tables
@@ -35,8 +37,7 @@ def sml_bound(tables: int, gamma: int, k: int, style: float = 1.0) -> float:
             dataset (for independent rows the rows' ratios multiply); 1 is independence.
     """
     _check_choice(gamma, k)
-    if tables < 1:
-        raise ValueError(f"tables: expected at least 1, got {tables}")
+    checks.whole("tables", tables, at_least=1)
     if not (1.0 <= style < math.inf):
         raise ValueError(f"style: expected a finite ratio >= 1, got {style}")
     if gamma == k and style == 1.0:
@@ -46,8 +47,7 @@ def sml_bound(tables: int, gamma: int, k: int, style: float = 1.0) -> float:
 
 def secret_ceiling(rows: int) -> float:
     """ln(rows + 1): no release can leak more about a share, which takes rows + 1 values (SML <= ln |G|)."""
-    if rows < 1:
-        raise ValueError(f"rows: expected at least 1, got {rows}")
+    checks.whole("rows", rows, at_least=1)
     return math.log(rows + 1)
 
 
@@ -77,7 +77,7 @@ def channel_sml(channel: np.ndarray, groups: np.ndarray) -> float:
     if channel.ndim != 2 or groups.shape != channel.shape[:1] or not len(groups):
         raise ValueError(f"channel: expected float[inputs, outputs] beside groups int[inputs], "
                          f"got {channel.shape} beside {groups.shape}")
-    if (channel < 0).any() or not np.allclose(channel.sum(axis=1), 1.0, rtol=0, atol=1e-9):
+    if not (channel >= 0).all() or not np.allclose(channel.sum(axis=1), 1.0, rtol=0, atol=1e-9):
         raise ValueError("channel: expected rows of probabilities that sum to one")
     distinct = np.unique(np.column_stack([np.unique(groups, return_inverse=True)[1], channel]), axis=0)
     group, law = distinct[:, 0].astype(int), distinct[:, 1:]
@@ -103,6 +103,8 @@ def exact_sml(candidates: np.ndarray, k: int, secret: int | Sequence[int], n: in
     candidates = np.asarray(candidates, dtype=float)
     if candidates.ndim != 2 or candidates.shape[1] < 2:
         raise ValueError(f"candidates: expected float[gamma, s] with s >= 2, got shape {candidates.shape}")
+    if not (candidates >= 0).all() or not np.allclose(candidates.sum(axis=1), 1.0, rtol=0, atol=1e-9):
+        raise ValueError(f"candidates: expected rows of probabilities that sum to one, got shape {candidates.shape}")
     gamma, support = candidates.shape
     _check_choice(gamma, k)
     codes = np.atleast_1d(np.asarray(secret, dtype=np.int64))
@@ -167,7 +169,8 @@ class MaximalLeakage:
 
 
 def _check_choice(gamma: int, k: int) -> None:
-    if not 1 <= k <= gamma:
+    checks.whole("gamma", gamma, at_least=1)
+    if checks.whole("k", k, at_least=1) > gamma:
         raise ValueError(f"k: expected 1..gamma ({gamma}), got {k}")
 
 

@@ -111,6 +111,10 @@ class Share:
     conditions: tuple[tuple[int, int], ...]
     name: str = "secret"
 
+    def __post_init__(self) -> None:
+        if not self.conditions:
+            raise ValueError("conditions: expected at least one (attribute, category), got none")
+
     def holds(self, labels: np.ndarray) -> np.ndarray:
         """bool[n]: which of the rows of labels int[n, a] meet every condition."""
         return np.logical_and.reduce([labels[:, position] == code for position, code in self.conditions])

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from privlib.dp import Simulation
+
 from .tree import Tree
 
 
@@ -41,6 +43,8 @@ def candidates(support_size: int, gamma: int, pool_size: int, alpha: float, nois
         raise ValueError(f"gamma: expected 1..pool_size ({pool_size}), got {gamma}")
     if not (alpha > 0 and np.isfinite(alpha)):
         raise ValueError(f"alpha: expected a positive number, got {alpha}")
+    if not isinstance(noise, Simulation):
+        raise TypeError(f"noise: expected a Simulation of a public seed, got {type(noise).__name__}")
     pool = noise.generator.dirichlet(np.full(support_size, float(alpha)), size=pool_size)
     taken = [0]
     nearest = total_variation(pool, pool[0])

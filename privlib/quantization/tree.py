@@ -34,6 +34,14 @@ class Tree:
     sizes: tuple[int, ...]
     schema: Schema | None = None
 
+    def __post_init__(self) -> None:
+        attributes = len(self.parent)
+        if len(self.sizes) != attributes:
+            raise ValueError(f"sizes: expected one a parent ({attributes}), got {len(self.sizes)}")
+        if self.root not in range(attributes) or self.parent[self.root] != -1:
+            raise ValueError(f"root: expected an attribute 0..{attributes - 1} of parent -1, got {self.root}")
+        _ = self.order  # refuses cycles, second roots and parents that are no attribute
+
     @property
     def order(self) -> tuple[int, ...]:
         """Attributes, every parent before its children, else by index."""

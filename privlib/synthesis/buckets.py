@@ -2,7 +2,11 @@
 
 A bucket rule is fixed by public parameters before any private text is seen. It says which bucket a
 record falls into, where the public origin of that bucket is, and how far apart two records of one
-bucket can be once clipped (`diameter`) - or, for the grid, how unlikely a large distance is.
+one bucket can be once clipped (`diameter`) - or, for the grid, how unlikely a large distance is.
+
+The bucket of a record is a function of that record alone, bit by bit. A product of floating-point matrices is not:
+BLAS rounds a row by where it stands and what stands beside it. So both factors are put on public grids on which every
+partial sum of every product is an integer below 2^53 (Cauchy-Schwarz on the norms), hence exact in any order.
 """
 
 from __future__ import annotations
@@ -14,18 +18,21 @@ import numpy as np
 
 from privlib.dp import Simulation, checks
 
+GRID_BITS = 24  # what is summed lies on a public grid of clip_norm / 2^24
+_ANCHOR_BITS = 26  # records and anchors on one grid: 2 x 2^26 x 2^24 + 2^48 < 2^53
+_PROJECTION_BITS = 28  # columns of the projection: 2^24 x 2^28 < 2^53
 _BLOCK = 4096  # rows at a time: memory stays at block x cells
 
 
 def private_embeddings(embeddings, dimension: int) -> np.ndarray:
-    """Checked private embeddings, float32 or float64 [n, dimension], finite; raises with type and shape only.
+    """Checked private embeddings, float16, 32 or 64 [n, dimension], finite; raises with type and shape only.
 
     Non-finite rows are outside the domain of every mechanism here. Long rows are inside it: they are
     clipped, never refused, because an error that depends on one record would tell of it.
     """
     array = np.asarray(embeddings)
-    if array.dtype.kind != "f":
-        raise TypeError(f"embeddings must be floating-point numbers, got dtype {array.dtype}")
+    if array.dtype.kind != "f" or array.dtype.itemsize > 8:  # a finite long double may be infinite in 64 bits
+        raise TypeError(f"embeddings must be floating-point numbers of at most 64 bits, got dtype {array.dtype}")
     if array.ndim != 2 or array.shape[1] != dimension:
         raise ValueError(f"embeddings must have shape (any, {dimension}), got shape {array.shape}")
     if not np.isfinite(array).all():
@@ -35,12 +42,22 @@ def private_embeddings(embeddings, dimension: int) -> np.ndarray:
 
 def clipped(vectors: np.ndarray, norm: float) -> np.ndarray:
     """Rows scaled down to at most `norm` in l2, float64; shorter rows are unchanged."""
-    vectors = np.asarray(vectors, dtype=np.float64)
-    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
-    unit = vectors / np.where(largest > 0, largest, 1.0)  # no overflow in the squares below
-    norms = largest * np.sqrt(np.einsum("ij,ij->i", unit, unit))[:, None]
-    # a hair below, so that rounding in the norm never leaves a row longer than promised
-    return vectors * np.minimum(1.0, norm * (1 - 1e-12) / np.where(norms > 0, norms, 1.0))
+    # C order: each row's squares are added in one order, whatever the other rows
+    vectors = np.asarray(vectors, dtype=np.float64, order="C")
+    reach = np.maximum(np.abs(vectors).max(axis=1, keepdims=True, initial=0.0), norm)
+    unit = vectors / reach  # entries of at most 1: nothing overflows, however long a row
+    lengths = np.sqrt(np.einsum("ij,ij->i", unit, unit))[:, None]
+    promised = norm * (1 - 1e-12)  # a hair below, so that rounding in the length never leaves a row longer
+    long = lengths > promised / reach
+    return np.where(long, unit * (promised / np.where(long, lengths, 1.0)), vectors)
+
+
+def on_grid(vectors: np.ndarray, norm: float, bits: int = GRID_BITS) -> np.ndarray:
+    """Rows clipped to `norm` and cut towards zero to multiples of norm / 2^bits: those multiples, integers in float64.
+
+    Row i depends on row i alone; its l2 norm is at most 2^bits.
+    """
+    return np.trunc(clipped(vectors, norm) / (norm / 2**bits))
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +67,8 @@ class AnchoredBuckets:
     Anchors are k-means centres of public auxiliary embeddings (float[n, d]), by scikit-learn's
     MiniBatchKMeans seeded with `public_seed`; `AnchoredBuckets.at(anchors, radius)` takes them as they are.
     Two clipped residuals of a cell differ by at most `diameter` = 2 radius, whatever the data: the bound
-    is deterministic, needs no share of delta, and holds for adversarial records.
+    is deterministic, needs no share of delta, and holds for adversarial records. Nearest up to a rounding of
+    `reach` / 2^26 a coordinate, after rows are clipped to `reach` = 4 (longest anchor + radius).
     `cells` >= 1, `radius` > 0 (rho). Raises ValueError when there are fewer auxiliary rows than cells.
     """
 
@@ -98,12 +116,19 @@ class AnchoredBuckets:
         """Largest norm of what a record adds to a sum."""
         return self.radius
 
+    @property
+    def reach(self) -> float:
+        """Rows are clipped to this norm before their nearest anchor is sought."""
+        return 4 * (float(np.linalg.norm(self.anchors, axis=1).max()) + self.radius)
+
     def assign(self, embeddings: np.ndarray) -> np.ndarray:
-        """Cell of each row: int64[n, 1]."""
-        half_squares = 0.5 * np.einsum("ij,ij->i", self.anchors, self.anchors)
+        """Cell of each row: int64[n, 1]; a function of that row alone."""
+        reach = self.reach
+        anchors = np.rint(self.anchors / (reach / 2**_ANCHOR_BITS))  # the records' grid
+        squares = np.einsum("ij,ij->i", anchors, anchors)
         cells = [
-            np.argmax(block @ self.anchors.T - half_squares, axis=1)
-            for block in _blocks(np.asarray(embeddings, dtype=np.float64))
+            np.argmax(on_grid(block, reach, _ANCHOR_BITS) @ (2 * anchors.T) - squares, axis=1)
+            for block in _blocks(np.asarray(embeddings))
         ]
         return np.concatenate(cells, dtype=np.int64)[:, None] if cells else np.zeros((0, 1), dtype=np.int64)
 
@@ -121,6 +146,7 @@ class JLBuckets:
     `dimension` d of the embeddings, `dims` k >= 1, `radius` r > 0, `max_norm` R > 0: rows are clipped to R
     before the sum, so two records of a bucket are at most `diameter` = 2 R apart with certainty; that
     they are mostly much nearer is what `CentroidRelease(sensitivity="integrated")` bills.
+    Z is rounded to 2^-28 of its longest column. Raises ValueError when tags could pass 2^52 (a tiny radius / max_norm).
     Source: Fre-E2T, Section 4.1, Step 1.
     """
 
@@ -142,7 +168,17 @@ class JLBuckets:
         public = Simulation(self.public_seed)  # public randomness: a seed is all it needs
         projection = public.child("projection").generator.standard_normal((self.dimension, self.dims))
         offsets = public.child("offsets").generator.random(self.dims) * self.edge
-        object.__setattr__(self, "projection", _frozen(projection / math.sqrt(self.dims)))
+        projection /= math.sqrt(self.dims)
+        _, exponent = math.frexp(float(np.linalg.norm(projection, axis=0).max()))
+        projection = np.rint(np.ldexp(projection, _PROJECTION_BITS - exponent))
+        projection = np.ldexp(projection, exponent - _PROJECTION_BITS)
+        farthest = float(self.max_norm) * float(np.linalg.norm(projection, 2))
+        if not farthest <= (2.0**52 - 1) * self.edge:
+            raise ValueError(
+                f"radius must be larger: at max_norm {self.max_norm!r} tags of {self.dims} dims pass 2^52, "
+                f"got radius {self.radius!r}"
+            )
+        object.__setattr__(self, "projection", _frozen(projection))
         object.__setattr__(self, "offsets", _frozen(offsets))
 
     @property
@@ -158,12 +194,13 @@ class JLBuckets:
         return self.max_norm
 
     def assign(self, embeddings: np.ndarray) -> np.ndarray:
-        """Grid cell of each row: int64[n, dims]. Rows are clipped first, so the cell is that of what is summed."""
+        """Grid cell of each row: int64[n, dims], a function of that row alone, clipped and cut as it is summed."""
+        step = self.max_norm / 2**GRID_BITS
         tags = [
-            np.floor((clipped(block, self.max_norm) @ self.projection - self.offsets) / self.edge).astype(np.int64)
-            for block in _blocks(embeddings)
+            np.floor((on_grid(block, self.max_norm) @ self.projection * step - self.offsets) / self.edge)
+            for block in _blocks(np.asarray(embeddings))
         ]
-        return np.concatenate(tags) if tags else np.zeros((0, self.dims), dtype=np.int64)
+        return np.concatenate(tags).astype(np.int64) if tags else np.zeros((0, self.dims), dtype=np.int64)
 
     def origins(self, tags: np.ndarray) -> np.ndarray:
         """Zeros: a grid cell has no public centre in the embedding space."""

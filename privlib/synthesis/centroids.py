@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
 from privlib.dp import Guarantee, NoiseSource, Simulation, checks
-from privlib.synthesis.buckets import AnchoredBuckets, JLBuckets, clipped, private_embeddings
+from privlib.synthesis.buckets import GRID_BITS, AnchoredBuckets, JLBuckets, on_grid, private_embeddings
 from privlib.synthesis.calibration import composed_noise_multiplier, sampling
 from privlib.synthesis.denoise import PublicSpectrum
 from privlib.synthesis.integrated import release_noise_std
 from privlib.synthesis.joint import joint_noise_multiplier
 
-_GRID_BITS = 24  # sums are exact integers on a public grid of clip_norm / 2^24
 SENSITIVITIES = ("integrated", "worst_case")
 
 
@@ -51,7 +51,9 @@ class CentroidRelease:
     Each record is kept with probability `rate`; a bucket with n >= `threshold` kept records is released, in tag
     order, as (tag, n, (sum of its kept, clipped records + N(0, noise_std^2 I)) / n).
     Inequality: Pr[M(D) in S] <= exp(epsilon) Pr[M(D') in S] + delta for D, D' that differ by adding or dropping
-    one record. Public arguments: `buckets` (AnchoredBuckets or JLBuckets), `epsilon` > 0, 0 < `delta` < 1, `rate` in
+    one record, both of at most `max_records` records: more are refused with an error, so the promise stops there,
+    whatever the noise source. Each record's embedding must be computed from that record alone.
+    Public arguments: `buckets` (AnchoredBuckets or JLBuckets), `epsilon` > 0, 0 < `delta` < 1, `rate` in
     (0, 1], `threshold` >= 1 (see `threshold_count`), `max_records` >= 1 (cap on the number of records),
     `sensitivity`: how the distance inside a bucket is bounded,
       "worst_case": `buckets.diameter`, for any data (the only choice for anchored buckets, where it is 2 rho);
@@ -81,14 +83,14 @@ class CentroidRelease:
         checks.one_of("sensitivity", self.sensitivity, SENSITIVITIES)
         if self.sensitivity == "integrated" and not random_grid:
             raise ValueError("sensitivity 'integrated' averages over a random projection, which anchored buckets lack")
-        if self.max_records >= 2 ** (53 - _GRID_BITS):
-            raise ValueError(f"max_records must be below 2^{53 - _GRID_BITS} for exact sums, got {self.max_records}")
+        if self.max_records >= 2 ** (53 - GRID_BITS):
+            raise ValueError(f"max_records must be below 2^{53 - GRID_BITS} for exact sums, got {self.max_records}")
         self.noise_std(Simulation(0))  # an infeasible budget fails here, before any data
 
     @property
     def grid_step(self) -> float:
         """Records are cut towards zero to multiples of this before they are summed, so sums are exact."""
-        return self.buckets.clip_norm / 2**_GRID_BITS
+        return self.buckets.clip_norm / 2**GRID_BITS
 
     @property
     def guarantee(self) -> Guarantee:
@@ -99,10 +101,10 @@ class CentroidRelease:
         """The bill of a release through `noise`; never above (epsilon, delta)."""
         joint = noise.kind == Simulation.kind
         assumed = self.buckets.assumptions if joint and self.sensitivity == "integrated" else ()
-        limit = (f"at most {self.max_records} records",) if assumed else ()
+        domain = (f"at most {self.max_records} records", "embeddings computed record by record")
         parts = ("joint count and centroid",) if joint else ("exact threshold", "OpenDP Gaussian on sums")
         return Guarantee(
-            self.epsilon, self.delta, "record", "add_drop", (*noise.assumptions, *assumed, *limit), parts
+            self.epsilon, self.delta, "record", "add_drop", (*noise.assumptions, *assumed, *domain), parts
         )
 
     def noise_std(self, noise: NoiseSource) -> float:
@@ -123,12 +125,16 @@ class CentroidRelease:
             self.epsilon, self.delta, self.rate, self.threshold
         )
         return noise.gaussian_std(
-            self.epsilon - epsilon_used, self.delta - delta_used, self.buckets.diameter, self.buckets.dimension
+            _rest(self.epsilon, epsilon_used),
+            _rest(self.delta, delta_used),
+            self.buckets.diameter,
+            self.buckets.dimension,
         )
 
     def release(self, embeddings: np.ndarray, noise: NoiseSource) -> Centroids:
         """Releases centroids of private `embeddings`, float[n, d], n <= max_records, through a noise source.
 
+        More rows raise ValueError: the guarantee covers collections of at most max_records records only.
         Raises TypeError or ValueError on another dtype, shape or non-finite numbers, without naming any value.
         """
         embeddings = private_embeddings(embeddings, self.buckets.dimension)
@@ -145,9 +151,8 @@ class CentroidRelease:
         ends = np.cumsum(counts)
         for row, tag in enumerate(heavy):
             members = sampled[rows_by_tag[ends[tag] - counts[tag] : ends[tag]]]
-            residuals = clipped(members - origins[row], self.buckets.clip_norm)
             # integers in float64, below 2^53: exact whatever the order, so the sensitivity is the stated one
-            sums[row] = np.trunc(residuals / self.grid_step).sum(axis=0) * self.grid_step
+            sums[row] = on_grid(members - origins[row], self.buckets.clip_norm).sum(axis=0) * self.grid_step
         std = self.noise_std(noise)
         noisy = noise.child("sums").add_gaussian(sums, std)
         released = counts[heavy]
@@ -160,6 +165,13 @@ class CentroidRelease:
             guarantee=self.guarantee_under(noise),
             kind=noise.kind,
         )
+
+
+def _rest(budget: float, used: float) -> float:
+    """Largest float of at most budget - used: with `used` it never adds up to more than `budget`."""
+    exact = Fraction(budget) - Fraction(used)
+    left = float(exact)
+    return left if Fraction(left) <= exact else math.nextafter(left, -math.inf)
 
 
 def _grouped(tags: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

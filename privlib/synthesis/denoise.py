@@ -45,6 +45,12 @@ class PublicSpectrum:
         the total s match the rows' mean squared length less the noise's (0 when noise explains it all). Without
         noise nothing changes; in much noise rows go to the origin.
         """
+        variances = np.asarray(variances, dtype=np.float64)
+        if variances.shape != (len(offsets),) or not ((variances >= 0) & (variances < np.inf)).all():
+            raise ValueError(
+                f"variances must be finite numbers of at least 0, one a row of offsets {np.shape(offsets)}, "
+                f"got shape {variances.shape}"
+            )
         if not len(offsets):
             return offsets
         excess = np.mean(np.einsum("ij,ij->i", offsets, offsets) - len(self.energies) * variances)

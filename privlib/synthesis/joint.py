@@ -42,6 +42,7 @@ from scipy.special import bdtr, bdtrc, gammaln, log_ndtr
 from privlib.dp import checks, threshold_delta
 from privlib.synthesis.calibration import InfeasibleBudget, sampling, threshold_count
 
+_SCAN_LIMIT = 1 << 18  # as for the count alone, `privlib.dp.threshold_delta`
 ROUND_UP = 1 + 1e-9  # covers the rounding of sums of at most some thousand terms in double precision
 
 
@@ -52,6 +53,7 @@ def joint_delta(epsilon: float, noise_multiplier: float, rate: float, threshold:
     reveals a kept record (delta = rate) and infinity leaves the thresholded count alone;
     `rate` in (0, 1], at 1 delta is 1; `threshold` >= 1. For sensitivity 1, without any delta_sensitivity;
     add or drop one record, maximum over both directions and over every bucket size.
+    Raises ValueError when buckets of more than 2^18 records would have to be scanned (threshold / rate beyond).
     Source: Fre-E2T, Section 5.1 (the coupling); the theorem is ours, in the module's docstring.
     """
     epsilon = checks.nonnegative("epsilon", epsilon, infinite=True)
@@ -62,7 +64,7 @@ def joint_delta(epsilon: float, noise_multiplier: float, rate: float, threshold:
     if noise_multiplier == 0:
         return rate
     if epsilon == math.inf:
-        return rate**threshold
+        return max(rate**threshold, math.ulp(0.0))  # never 0: a bucket may be kept whole
     if noise_multiplier == math.inf:
         return threshold_delta(epsilon, rate, threshold)
     return _joint_delta(epsilon, noise_multiplier, rate, threshold)
@@ -71,7 +73,12 @@ def joint_delta(epsilon: float, noise_multiplier: float, rate: float, threshold:
 @lru_cache(maxsize=4096)
 def _joint_delta(epsilon: float, multiplier: float, rate: float, threshold: int) -> float:
     pair = (epsilon, multiplier, rate)
-    expected = math.ceil(threshold / rate)
+    expected = math.ceil(min(threshold / rate, 2.0 * _SCAN_LIMIT))
+    if expected > _SCAN_LIMIT:
+        raise ValueError(
+            f"rate and threshold need buckets of more than {_SCAN_LIMIT} records to be scanned; "
+            f"got rate {rate!r}, threshold {threshold!r}"
+        )
     # probes of where the worst N tends to lie: a lower bound that lets the scan stop early and skip much
     best = _largest_delta(*pair, threshold, np.array(sorted({threshold, expected, expected + expected // 8})))
     stop = expected + 1
@@ -85,7 +92,7 @@ def _joint_delta(epsilon: float, multiplier: float, rate: float, threshold: int)
     sizes = sizes[bdtrc(threshold - 1.0, sizes, rate) > best]
     if len(sizes):
         best = max(best, _largest_delta(*pair, threshold, sizes, negligible=1e-10 * best))
-    return min(1.0, max(best, rest) * ROUND_UP)  # rest bounds every N >= stop
+    return min(1.0, max(best, rest, math.ulp(0.0)) * ROUND_UP)  # rest bounds every N >= stop
 
 
 def _largest_delta(*arguments, **options) -> float:

@@ -109,6 +109,68 @@ def test_plain_text(tmp_path):
     assert corpus.attributes["folder"] == ("ward", ".")
 
 
+MARKS = "a\x0bb\x0cc\x1cd\x1de\x1ef\x85g\u2028h\u2029i"  # where str.splitlines ends a line, CR aside
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("kind", ["txt", "csv", "tsv", "jsonl", "txt.gz"])
+def test_one_text_stays_one_record_whatever_marks_it_holds(kind, end, tmp_path):
+    content = {"jsonl": json.dumps({"text": MARKS}, ensure_ascii=False)}.get(kind, MARKS)
+    header = "text" + end if kind in ("csv", "tsv") else ""
+    packed = f"{header}{content}{end}".encode()
+    (tmp_path / f"a.{kind}").write_bytes(gzip.compress(packed) if kind.endswith("gz") else packed)
+    report = corpora.LoadingReport()
+    assert corpora.read(tmp_path / f"a.{kind}", report=report).texts == ("a b c d e f g h i",)
+    assert not report.skipped
+
+
+def test_a_lone_carriage_return_cuts_no_text(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"one\rtext\nother")
+    assert corpora.read(tmp_path / "a.txt").texts == ("one text", "other")
+    (tmp_path / "a.csv").write_bytes(b'text\n"one\rtext"\nother\n')
+    assert corpora.read(tmp_path / "a.csv").texts == ("one text", "other")
+    (tmp_path / "a.csv").write_bytes(b"text\nsecret\rother\n")
+    with pytest.raises(ValueError, match=r"a.csv, line 2: not well-formed") as caught:
+        corpora.read(tmp_path / "a.csv")
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(("role", "column"), [("unit", "who"), ("record", "id")])
+@pytest.mark.parametrize("identifier", ["secret\0", "\0secret", "sec\0ret"])
+def test_ids_with_nul_are_refused_with_their_row(kind, role, column, identifier, tmp_path):
+    path = write(tmp_path / f"a.{kind}", [*ROWS[:1], ROWS[1] | {column: identifier}])
+    with pytest.raises(ValueError, match=f"{role}='{column}': expected ids without NUL characters, row 2") as caught:
+        corpora.read(path, **ARGUMENTS)
+    assert "sec" not in str(caught.value)
+
+
+def test_ids_that_look_alike_stay_apart(tmp_path):
+    ids = ["a", "a ", " a", "A", "\u00e9", "e\u0301", "1", "1.0", "01"]
+    rows = [ROWS[0] | {"id": each, "who": each} for each in ids]
+    for kind in ("csv", "jsonl", "parquet"):
+        corpus = corpora.read(write(tmp_path / f"a.{kind}", rows), **ARGUMENTS)
+        assert list(corpus.unit_ids) == list(corpus.record_ids) == ids
+
+
+@pytest.mark.parametrize("kind", ["txt", "csv", "jsonl"])
+@pytest.mark.parametrize("damage", ["cut", "content", "checksum", "not gzip"])
+def test_a_damaged_gzip_file_is_named(kind, damage, tmp_path):
+    packed = gzip.compress(b"text\n" + os.urandom(5000).hex().encode() + b"\n")
+    content = {
+        "cut": packed[:-12],
+        "content": packed[:10] + b"\xff" * 50 + packed[60:],
+        "checksum": packed[:-8] + b"\0" * 8,
+        "not gzip": b"text\nsecret\n",
+    }[damage]
+    (tmp_path / f"a.{kind}.gz").write_bytes(content)
+    if kind == "jsonl" and damage in ("cut", "checksum"):  # its lines are objects, or they would stop it first
+        packed = gzip.compress(b'{"text": "secret"}\n')
+        (tmp_path / "a.jsonl.gz").write_bytes(packed[:-8] + (b"" if damage == "cut" else b"\0" * 8))
+    with pytest.raises(ValueError, match=rf"^a.{kind}.gz: expected a whole compressed file, it is damaged"):
+        corpora.read(tmp_path / f"a.{kind}.gz")
+
+
 def test_private_checksums_are_withheld_and_public_ones_shown(tmp_path):
     path = write(tmp_path / "a.csv")
     assert assets.sha256(path) not in corpora.read(path).provenance.to_json()
@@ -142,6 +204,13 @@ def test_a_damaged_csv_stops_without_showing_what_it_says(content, message, tmp_
         (b'{"text": "fine"}\n{"text": "secret"\n', "line 2: not valid JSON"),
         (b'{"text": "caf\xe9 secret"}\n', "expected text in utf-8, found bytes that are not"),
         (b'["secret"]\n', "line 1: expected a JSON object, got list"),
+        (b'{"text": "fine"}\n{"text": NaN}\n', "a.jsonl, line 2: expected finite numbers, got NaN"),
+        (b'{"text": "secret", "n": [-Infinity]}\n', "line 1: expected finite numbers, got -Infinity"),
+        (b'{"text": "secret", "n": 1e999}\n', "line 1: expected finite numbers, got one beyond"),
+        (b'{"text": "fine", "text": "secret"}\n', "line 1: expected distinct keys"),
+        (b'{"text": "fine", "n": {"secret": 1, "secret": 2}}\n', "line 1: expected distinct keys"),
+        (b'{"text": "secret", "n": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n", "line 1: nested too deep"),
+        (b'{"text": "secret", "n": ' + b"1" * 5000 + b"}\n", "line 1: expected numbers of fewer digits"),
     ],
 )
 def test_damaged_json_lines_stop_too(content, message, tmp_path):

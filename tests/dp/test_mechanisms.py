@@ -29,7 +29,8 @@ SECRET = 987654.25
 
 def test_statements():
     assert str(LAPLACE.guarantee) == (
-        "(1, 0)-DP, unit record, relation add_drop; composed of Laplace vector; assuming idealized numerics"
+        "(1, 0)-DP, unit record, relation add_drop; composed of Laplace vector; "
+        "assuming idealized numerics, secret seed (simulation)"
     )
     assert (GAUSSIAN.guarantee.epsilon, GAUSSIAN.guarantee.delta) == (4.0, 1e-6)
     assert (ROUNDS.guarantee.epsilon, ROUNDS.guarantee.delta) == (1.0, 0.0)

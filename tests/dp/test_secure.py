@@ -129,5 +129,5 @@ def test_the_two_sources_offer_the_same_methods():
 
     assert public(Simulation(1)) - public(Secure()) == {"generator"}
     assert public(Secure()) - public(Simulation(1)) == {"granularity_exponent", "bill_laplace", "bill_gaussian"}
-    assert Simulation(1).assumptions == ("idealized numerics",)
+    assert Simulation(1).assumptions == ("idealized numerics", "secret seed (simulation)")
     assert "2^-40" in Secure().assumptions[0]

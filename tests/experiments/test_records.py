@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privlib import experiments
+from privlib.dp import Guarantee
 from privlib.experiments.records import Record, plain, read, restored
 from privlib.experiments.workspace import Workspace
 
 CORPUS = SimpleNamespace(
-    name="Health News", provenance=SimpleNamespace(sha256="ab" * 32, source="a wheel", terms="CC <BY>")
+    name="Health News", provenance=SimpleNamespace(sha256="ab" * 32, source="a wheel", terms="CC <BY>", public=True)
 )
 MODEL = SimpleNamespace(name="mini", checksum="cd" * 32)
 
@@ -101,6 +102,16 @@ def test_the_name_of_a_data_folder_stays_out():
         ({"seed": True}, "seed must be an integer"),
         ({"parameters": {"x": math.nan}}, r"parameters\['x'\] is NaN"),
         ({"parameters": {"x": object()}}, r"parameters\['x'\] must be"),
+        ({"rows": pd.DataFrame({"x": np.array([1.5], dtype=np.longdouble)})}, r"rows\['x'\]\[0\] must be"),
+        ({"rows": pd.DataFrame({"x": [{"$float": "inf"}]})}, r"rows\['x'\]\[0\] must not be a map"),
+        ({"parameters": {"x": {"$float": "nan"}}}, r"parameters\['x'\] must not be a map of the one key '\$float'"),
+        ({"parameters": {"$float": 1}}, r"parameters must not be a map"),
+        ({"parameters": {"x": np.array([1.5], dtype=np.longdouble)}}, r"parameters\['x'\]\[0\] must be"),
+        ({"guarantee": "(1, 0)-DP"}, "guarantee must be a list of Guarantees or strings, got str"),
+        ({"guarantee": {"(1, 0)-DP": 1}}, "guarantee must be a list of Guarantees or strings, got dict"),
+        ({"guarantee": ["(1, 0)-DP", None]}, r"guarantee\[1\] must be a Guarantee or a string, got NoneType"),
+        ({"guarantee": [np.float64(1.0)]}, r"guarantee\[0\] must be a Guarantee or a string, got float64"),
+        ({"guarantee": [object()]}, r"guarantee\[0\] must be a Guarantee or a string, got object"),
         ({"bands": {"nothing": ("rel", 0.1)}}, "bands names the column 'nothing'"),
         ({"bands": {"mean": ("about", 0.1)}}, "bands"),
         ({"bands": {"mean": ("rel", math.nan)}}, "bands"),
@@ -118,6 +129,13 @@ def test_what_is_no_result_is_refused(changes, message):
         ('"title": "Tiny",', "", "exactly the keys"),
         ("0.1]", "NaN]", "constant NaN"),
         ('"a", 1, 0.1]', '"a", 1]', "do not match"),
+        ('{"$float": "inf"}, "b"', '{"$float": "nan"}, "b"', "must hold 'inf' or '-inf', got 'nan'"),
+        ('{"$float": "inf"}, "b"', '{"$float": 1.0}, "b"', "must hold 'inf' or '-inf', got 1.0"),
+        ("0.1]", "1e999]", "beyond the range of a float"),
+        ("0.1]", "null]", r"rows\[0\] must be a list of bool or int or float or str"),
+        ('[1.0, "a", 1, 0.1]', '"abcd"', "rows must be a list of list"),
+        ('[\n  "(1, 1e-06)-DP"\n ]', '"(1, 1e-06)-DP"', "guarantee must be a list of str"),
+        ('"(1, 1e-06)-DP"', "null", "guarantee must be a list of str"),
     ],
 )
 def test_other_files_are_not_read_as_records(tmp_path, old, new, message):
@@ -190,6 +208,20 @@ def test_a_private_corpus_is_refused_before_anything_is_written():
     with pytest.raises(ValueError, match="public corpora only; 'patients' is private") as caught:
         make(corpora=[CORPUS, private])
     assert "ef" * 4 not in str(caught.value)
+
+
+@pytest.mark.parametrize("public", [{}, {"public": None}, {"public": "no"}])
+def test_a_corpus_that_does_not_say_whether_it_is_public_is_refused(public):
+    unsaid = SimpleNamespace(
+        name="patients", provenance=SimpleNamespace(sha256="ef" * 32, source="a file", terms="", **public)
+    )
+    with pytest.raises(TypeError, match=r"provenance\.public of 'patients' must be a bool"):
+        make(corpora=[CORPUS, unsaid])
+
+
+def test_guarantees_are_recorded_in_their_own_words():
+    promise = Guarantee(1.0, 0.0, unit="record", relation="add_drop")
+    assert make(guarantee=(promise, "in words")).guarantee == (str(promise), "in words")
 
 
 def test_recorded_elsewhere_takes_the_largest_profile_of_each_other_corpus(tmp_path):

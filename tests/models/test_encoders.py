@@ -65,6 +65,25 @@ def test_vectors_do_not_depend_on_company_or_order(tiny_encoder):
     np.testing.assert_array_equal(encoder.embed(TEXTS[::-1])[::-1], encoder.embed(TEXTS))
 
 
+def test_alone_a_vector_does_not_depend_on_the_other_texts_by_a_single_bit(cache):
+    encoder, text = models.encoder(), "the doctor said tea is good"
+    beside = [f"{text} {'and sleep is good too ' * k}{k}" for k in range(1, 24)]
+    batched = encoder.embed([text, *beside])  # what a batch left in the cache is not taken either
+    together = encoder.embed([text, *beside], alone=True)
+    by_itself = dataclasses.replace(encoder, cached=False).embed([text], alone=True)
+    np.testing.assert_array_equal(together[:1], by_itself)
+    np.testing.assert_allclose(batched, together, atol=2e-6)
+
+
+def test_alone_hands_the_model_one_text_at_a_time(tiny_encoder, monkeypatch):
+    encoder, seen = models.encoder(tiny_encoder, cache=False), []
+    model = encoders._load(encoder.folder, encoder.fingerprint)
+    encode = model.encode
+    monkeypatch.setattr(model, "encode", lambda batch, **options: seen.append(len(batch)) or encode(batch, **options))
+    encoder.embed(TEXTS, alone=True)
+    assert seen == [1] * len(TEXTS)
+
+
 def test_each_text_is_embedded_once_ever(tiny_encoder, cache, monkeypatch):
     encoder = models.encoder(tiny_encoder)
     first = encoder.embed(TEXTS)
@@ -83,11 +102,11 @@ def test_a_killed_run_loses_at_most_the_current_shard(tiny_encoder, cache, monke
     monkeypatch.setattr(encoders, "_SHARD_TEXTS", 2)
     encoder, compute, calls = models.encoder(tiny_encoder), encoders.Encoder._compute, []
 
-    def die_at_the_third(self, texts, bar):
+    def die_at_the_third(self, texts, bar, batch_texts):
         calls.append(len(texts))
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return compute(self, texts, bar)
+        return compute(self, texts, bar, batch_texts)
 
     monkeypatch.setattr(encoders.Encoder, "_compute", die_at_the_third)
     with pytest.raises(KeyboardInterrupt):

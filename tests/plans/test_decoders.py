@@ -56,3 +56,9 @@ def test_max_attempts_is_checked(limit):
 def test_an_empty_plan_has_a_report():
     empty = plans.SemanticPlan("laplace", PLAN.guarantee, 100.0, 3, 2, 5.0, ())
     assert plans.report(empty, plans.template()).attempts[0].verdict.accepted
+
+
+def test_a_fallback_that_does_not_verify_is_not_released(monkeypatch):
+    monkeypatch.setattr("privlib.plans.decoders.template", lambda: lambda plan, attempts: "Dirty room.")
+    with pytest.raises(ValueError, match="template text that verifies, got violations of kind \\['atom'\\]"):
+        plans.report(PLAN, lambda plan, attempts: "Asbestos.")

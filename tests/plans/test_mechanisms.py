@@ -37,7 +37,7 @@ def test_a_release_is_a_plan_with_its_bill(name):
     assert list(plan.atoms) == sorted(plan.atoms, key=lambda atom: -atom.mass)
     assert plan.guarantee == mechanism.guarantee
     assert (plan.guarantee.epsilon, plan.guarantee.delta) == (1.0, 0.0 if name == "laplace" else 1e-6)
-    assert plan.guarantee.assumptions == ("idealized numerics",)
+    assert plan.guarantee.assumptions == ("idealized numerics", "secret seed (simulation)")
     assert plan.public_denominator == 200.0
     assert all(atom.support == max(0.0, atom.mass) / 200 for atom in plan.atoms)
     assert plans.SemanticPlan.from_json(plan.to_json()) == plan
@@ -104,6 +104,9 @@ def test_each_required_public_parameter_left_out_raises(name):
         ({"delta": 0.0}, "delta"),
         ({"delta": 1.0}, "delta"),
         ({"public_denominator": 0.0}, "public_denominator"),
+        ({"public_denominator": True}, "public_denominator must be a number"),
+        ({"epsilon": True}, "epsilon must be a number"),
+        ({"comparison_margin": True}, "comparison_margin must be a number"),
         ({"contribution_bound": 2.0}, "contribution_bound"),
         ({"bin_edges": {"low": 0.2, "high": 0.1}}, "bin_edges"),
         ({"comparison_margin": -1.0}, "comparison_margin"),

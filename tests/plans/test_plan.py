@@ -112,3 +112,55 @@ def test_any_text_is_a_plan_or_a_value_error(text):
 )
 def test_bins(support, name):
     assert bin_of(support, DEFAULT_BIN_EDGES) == name
+
+
+def atom(**changes) -> dict:
+    return EXAMPLE["atoms"][0] | changes
+
+
+SECOND = {"rank": 2, "label": "rude staff", "description": "", "mass": 10.0, "support": 0.005, "bin": "trace"}
+
+
+def test_a_consistent_second_atom_and_the_rounding_of_json_are_read():
+    assert len(read(atoms=[atom(), SECOND]).atoms) == 2
+    assert read(atoms=[atom(support=0.24115 * (1 + 1e-12))]).atoms[0].bin == "high"
+    assert read(atoms=[atom(mass=-3.0, support=0.0, bin="trace")]).atoms[0].support == 0
+    assert read(atoms=[atom(mass=200.0 * (1 - 1e-12), support=0.1, bin="high")]).atoms[0].bin == "high"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"atoms": [atom(rank=2), SECOND | {"rank": 1}]}, "masses must fall"),
+        ({"atoms": [atom(support=0.25)]}, "support of 'long wait' must be 0.24115"),
+        ({"atoms": [atom(mass=-482.3)]}, "support of 'long wait' must be 0.0"),
+        ({"atoms": [atom(bin="low")]}, "bin of 'long wait' must be high"),
+        ({"atoms": [atom(bin="huge")]}, "bin of 'long wait' must be high"),
+        ({"noise": {"law": "laplace", "scale": 3.9}}, "noise law of mechanism 'gaussian'"),
+        ({"mechanism": "laplace"}, "noise law of mechanism 'laplace'"),
+        ({"mechanism": "private_topL", "noise": {"law": "laplace", "scale": 3.9}}, "noise law"),
+        ({"public_denominator": 10**400}, "finite number"),
+        ({"universe_size": 10**400}, "larger integer"),
+        ({"bin_edges": {"low": 10**400}}, "finite number"),
+    ],
+)
+def test_values_that_disagree_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        read(**changes)
+
+
+@pytest.mark.parametrize("text", [None, 3, b"{}", "[" * 100_000, '{"schema": 1, "schema": 1}', '{"a":' * 100_000])
+def test_what_is_no_plan_text_is_a_value_error(text):
+    with pytest.raises(ValueError, match=r"must be a string|nested too deeply|each key once"):
+        plans.SemanticPlan.from_json(text)
+
+
+@pytest.mark.parametrize("name", ["most", "half", "than", "no", "exact", "High", "two words", "ｌow", "common"])
+def test_a_bin_is_not_named_by_a_word_that_makes_a_claim(name):
+    with pytest.raises(ValueError, match="bin_edges must be named"):
+        read(bin_edges={name: 0.02}, atoms=[])
+
+
+def test_bins_of_other_names_have_a_template_that_verifies():
+    plan = read(bin_edges={"sizable": 0.02}, atoms=[atom(bin="sizable")])
+    assert plans.report(plan, plans.template()).attempts[0].verdict.violations == ()

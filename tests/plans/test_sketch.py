@@ -82,3 +82,38 @@ def test_a_sketch_shows_and_lets_change_nothing():
     assert "123" not in repr(sketch)
     with pytest.raises(ValueError, match="read-only"):
         sketch.masses[0] = 1.0
+
+
+@pytest.mark.parametrize("other", ["ann\0", "\0ann", "ann ", "Ann"])
+def test_users_with_similar_ids_are_clipped_apart(other):
+    """An array of texts would drop trailing NULs, and clip two users as one."""
+    rows = sparse.csr_array([[1.0, 0], [1.0, 0]])
+    assert plans.user_sketch(rows, ["ann", other], contribution_bound=1.0).masses.tolist() == [2.0, 0.0]
+
+
+@pytest.mark.parametrize("ids", [["1", 1], [1, 2], [None, "a"], [b"ab", "a"], "ab", {"a": 1, "b": 2}, None])
+def test_unit_ids_are_texts_or_refused_by_type(ids):
+    with pytest.raises(TypeError, match=r"^unit_ids must be a sequence of str, got "):
+        plans.user_sketch(sparse.csr_array([[1.0], [1.0]]), ids, contribution_bound=1.0)
+
+
+class Table(list):
+    """As a data frame: two dimensions, iterating gives the column names."""
+
+    ndim = 2
+
+
+@pytest.mark.parametrize(
+    "texts",
+    ["long wait", b"long wait", {"dry skin": 1}, Table(["dry skin"]), {"dry skin"}, np.array([["dry skin"]]), None, 3],
+)
+def test_what_is_no_sequence_of_texts_is_refused(texts):
+    with pytest.raises(TypeError, match=f"^texts must be a sequence of str, got {type(texts).__name__}$"):
+        plans.sketch(texts, UNIVERSE)
+
+
+@pytest.mark.parametrize("record", [float("nan"), None, b"\xffsecret", 7, ["dry skin"]])
+def test_a_record_that_is_no_text_is_refused_by_type_only(record):
+    with pytest.raises(TypeError) as caught:
+        plans.sketch(["dry skin", record], UNIVERSE)
+    assert str(caught.value) == f"texts must be a sequence of str, got an entry of type {type(record).__name__}"

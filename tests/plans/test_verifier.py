@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from privlib import plans
 from privlib.dp import Guarantee, Simulation
 from privlib.plans.plan import Atom, Noise
+from privlib.plans.verifier.tokens import tokenize
 
 UNIVERSE = ("long wait", "rude staff", "parking fee", "cold food", "dirty room", "billing error")
+UNIVERSE += tuple(f"zebra{k} crossing" for k in range(44))
 PLAN = plans.SemanticPlan(
     "gaussian",
     Guarantee(1.0, 1e-6, "record", "add_drop", ("idealized numerics",), ("gaussian sketch",)),
@@ -159,7 +161,7 @@ def test_every_template_report_passes(pairs, data):
         Atom(rank, label, "", mass, max(0.0, mass) / 100.0, "low") for rank, (label, mass) in enumerate(pairs[:size], 1)
     )
     margin = data.draw(st.floats(0, 100))
-    plan = plans.SemanticPlan(PLAN.mechanism, PLAN.guarantee, 100.0, 50, 10, margin, atoms, PLAN.noise)
+    plan = plans.SemanticPlan(PLAN.mechanism, PLAN.guarantee, 100.0, len(pairs), size, margin, atoms, PLAN.noise)
     text = plans.template()(plan, ())
     for universe in (None, [label for label, _ in pairs]):
         assert plans.verify(text, plan, universe).violations == ()
@@ -223,6 +225,12 @@ HOSTILE = [
     "a.",
     "\n",
     "long wait is ",
+    "long wait ties ",
+    "long wait, rude staff equal ",
+    "no noise ",
+    "the unit is ",
+    "12,",
+    "rank is 1 ",
 ]
 
 
@@ -262,3 +270,111 @@ def test_without_a_universe_words_from_nowhere_are_rejected_with_their_place():
 
 def test_words_of_two_labels_do_not_make_a_third():
     assert [v.kind for v in plans.verify("Some mention a parking wait.", PLAN).violations] == ["atom"]
+
+
+@pytest.mark.parametrize("universe", ["long wait", b"long wait", {}, dict.fromkeys(UNIVERSE), 3, [*UNIVERSE[:-1], 7]])
+def test_what_is_no_list_of_labels_is_no_universe(universe):
+    with pytest.raises(TypeError, match="universe must be a sequence of str"):
+        plans.verify("Dirty room.", PLAN, universe)
+
+
+@pytest.mark.parametrize("universe", [[], (), ["x"], UNIVERSE[1:], (*UNIVERSE[1:], "x"), (*UNIVERSE[:-1], UNIVERSE[0])])
+def test_a_universe_that_is_not_the_plans_is_refused(universe):
+    with pytest.raises(ValueError, match="universe must"):
+        plans.verify("Dirty room.", PLAN, universe)
+
+
+def test_groups_of_digits_are_read_in_linear_time():
+    def seconds(count):
+        text = "1" + ",111" * count + ","
+        start = time.process_time()
+        plans.verify(text, PLAN)
+        return time.process_time() - start
+
+    seconds(10)
+    assert seconds(20_000) < 2.0
+
+
+def test_numbers_are_grouped_by_threes_or_not_at_all():
+    read = [t.text for t in tokenize("1,234, 1,23 1234,567.5 12,345.5e2")]
+    assert read == ["1,234", ",", "1", ",", "23", "1234", ",", "567.5", "12,345.5e2"]
+
+
+BILLS = plans.SemanticPlan(
+    "gaussian",
+    Guarantee(1.0, 1e-6, "record", "add_drop"),
+    public_denominator=2000.0,
+    universe_size=6,
+    plan_size=5,
+    comparison_margin=9.1,
+    atoms=(
+        Atom(1, "long wait", "", 482.3, 0.24115, "high"),
+        Atom(2, "billing error", "", 120.0, 0.06, "moderate"),
+        Atom(3, "rude staff", "", 10.0, 0.005, "trace"),
+    ),
+    noise=Noise("gaussian", 3.9),
+)
+
+
+@pytest.mark.parametrize("universe", [UNIVERSE[:6], None], ids=["universe", "alone"])
+@pytest.mark.parametrize(
+    "text",
+    """No noise was added.
+Noise was not added.
+The masses are noise-free.
+These values are exact.
+The unit is the user.
+The unit is not the record.
+The relation is replace.
+Guarantee: epsilon 0, delta 0.
+Guarantee: epsilon 1, delta 0.
+Guarantee: epsilon 0.9, delta 1e-6.
+"long wait" has mass 3.9 with noise.
+"long wait": mass 2000 (denominator).
+"long wait" comes first. It has mass 3.9 with noise.
+"billing error" is not in the moderate bin.
+"billing error" has no support.
+"billing error" does not have mass 120.
+"billing error" does not have a mass of 120.
+"rude staff" is the number-one theme.
+The rank of "rude staff" is one.
+The rank of "rude staff" is 1.
+"long wait" and "rude staff" are equally frequent.
+"long wait" is on par with "rude staff".
+"long wait" and "rude staff" tie.
+"rude staff" comes before "long wait".
+"long wait" comes after "rude staff".
+"long wait" has Ⅻ percent.
+"long wait" has mass 五百.
+"long wait" has rank ⑨.
+"long wait" is a dіrty theme.""".splitlines(),
+)
+def test_false_statements_about_the_release_are_found(text, universe):
+    assert not plans.verify(text, BILLS, universe).accepted
+
+
+@pytest.mark.parametrize("universe", [UNIVERSE[:6], None], ids=["universe", "alone"])
+@pytest.mark.parametrize(
+    "text",
+    """All values are noisy.
+The values are not exact.
+The unit is the record.
+The relation is add_drop.
+Guarantee: epsilon 1, delta 1e-6.
+The public denominator is 2000.
+"long wait" comes first. The public denominator is 2000.
+The noise has scale 3.9.
+"billing error" is not in the high bin.
+The rank of "rude staff" is three.
+"long wait" comes before "rude staff".""".splitlines(),
+)
+def test_true_statements_about_the_release_pass(text, universe):
+    assert plans.verify(text, BILLS, universe).violations == ()
+
+
+@pytest.mark.parametrize("labels", [("why not", "say no"), ("say no", "rather not"), ("never again", "not first")])
+def test_negations_inside_labels_negate_nothing(labels):
+    atoms = tuple(Atom(k, name, "", 300.0 / k, 3.0 / k, "high") for k, name in enumerate(labels, 1))
+    plan = plans.SemanticPlan(PLAN.mechanism, PLAN.guarantee, 100.0, 2, 2, 9.1, atoms, PLAN.noise)
+    for universe in (labels, None):
+        assert plans.report(plan, plans.template(), universe).attempts[0].verdict.violations == ()

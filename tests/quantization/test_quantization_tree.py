@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privlib import quantization
-from privlib.dp import Simulation
+from privlib.dp import Secure, Simulation
 from privlib.quantization import tables as tables_module
 from privlib.quantization.tables import choose_tables, draw_targets, empirical_tables, nearest_candidates
 from privlib.quantization.tree import mutual_information
@@ -257,3 +257,49 @@ def test_errors_name_the_argument_and_no_private_value():
     for labels in (np.array([[0, 7]]), np.array([[0.0, 1.0]]), np.array([0, 1]), np.array([[-1, 0]])):
         with pytest.raises(ValueError, match="labels"):
             quantization.chow_liu(labels, [2, 2])
+
+
+@pytest.mark.parametrize(
+    ("root", "parent", "sizes", "named"),
+    [
+        (0, (-1, 0), (2,), "sizes"),
+        (0, (-1, 0), (2, 2, 2), "sizes"),
+        (0, (-1, 2, 1), (2, 2, 2), "parent"),
+        (0, (-1, -1), (2, 2), "parent"),
+        (0, (-1, 7), (2, 2), "parent"),
+        (1, (-1, 0), (2, 2), "root"),
+        (-1, (-1, 0), (2, 2), "root"),
+        (0, (), (), "root"),
+    ],
+)
+def test_a_tree_that_is_none_is_refused_when_made(root, parent, sizes, named):
+    with pytest.raises(ValueError, match=f"^{named}"):
+        quantization.Tree(root, parent, sizes)
+
+
+def test_a_share_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="conditions"):
+        quantization.Share(())
+
+
+@pytest.mark.parametrize("wrong", [math.nan, 2.5, "2", True])
+def test_numbers_of_tables_candidates_and_rows_are_whole(wrong):
+    for call in (
+        lambda: quantization.sml_bound(wrong, 4, 2),
+        lambda: quantization.sml_bound(3, wrong, 1),
+        lambda: quantization.sml_bound(3, 4, wrong),
+        lambda: quantization.secret_ceiling(wrong),
+    ):
+        with pytest.raises(TypeError, match="must be an integer"):
+            call()
+
+
+@pytest.mark.parametrize("row", [(math.nan, 1.0), (-0.5, 1.5), (0.5, 0.6), (math.inf, 0.0)])
+def test_exact_leakage_wants_candidates_that_are_laws(row):
+    with pytest.raises(ValueError, match="candidates"):
+        quantization.exact_sml(np.array([row, (0.5, 0.5)]), 1, 0, 3)
+
+
+def test_candidates_are_drawn_from_a_public_seed_only():
+    with pytest.raises(TypeError, match=r"noise: .*Secure"):
+        quantization.candidates(3, 2, 5, 1.0, Secure())

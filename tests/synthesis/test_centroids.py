@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from privlib.synthesis import (
     JLBuckets,
     PublicSpectrum,
     best_rate,
+    composed_noise_multiplier,
+    joint_delta,
     joint_noise_multiplier,
     release_noise_std,
     threshold_delta,
@@ -93,6 +96,16 @@ def test_every_coordinate_of_every_bucket_gets_noise_of_the_billed_size():
     assert np.any(np.abs(0.7 * spread / expected - 1) > allowed)
 
 
+class KeepAll(Simulation):
+    """Every coin comes up kept, so that a test sees the record it changed."""
+
+    def child(self, name):
+        return self
+
+    def bernoulli(self, probability, size):
+        return np.ones(size, dtype=bool)
+
+
 def test_adding_one_record_moves_one_exact_sum_by_at_most_its_sensitivity():
     """Deterministic bound: two clipped records of a cell, however far apart they are, differ by at most 2 rho."""
     buckets = AnchoredBuckets.at(np.zeros((1, D)), radius=0.4)
@@ -102,19 +115,13 @@ def test_adding_one_record_moves_one_exact_sum_by_at_most_its_sensitivity():
     for other in (far * -1, far * 1e30, far * 0):
         changed = far.copy()
         changed[0] = other[0]
-        first, second = (release.release(data, Simulation(1)) for data in (far, changed))
+        first, second = (release.release(data, KeepAll(1)) for data in (far, changed))
+        assert first.counts == second.counts == [60]
         moved = np.linalg.norm(first.centroids * first.counts[:, None] - second.centroids * second.counts[:, None])
         assert moved <= 2 * 0.4 * (1 + 1e-12)
 
 
 def test_sums_do_not_depend_on_the_order_of_records():
-    class KeepAll(Simulation):
-        def child(self, name):
-            return self
-
-        def bernoulli(self, probability, size):
-            return np.ones(size, dtype=bool)
-
     release, data = noiseless(mechanism()), texts(2000)
     first = release.release(data, KeepAll(1)).centroids
     second = release.release(data[::-1], KeepAll(1)).centroids
@@ -138,8 +145,6 @@ def test_secure_releases_and_bills_the_composition_never_the_joint_curve():
     assert "exact threshold" in out.guarantee.composed
     assert (out.guarantee.epsilon, out.guarantee.delta) == (8.0, 1e-6)
     # the bill: exact threshold and OpenDP's own map together stay within the budget
-    from privlib.synthesis import composed_noise_multiplier
-
     _, (epsilon_used, delta_used) = composed_noise_multiplier(8.0, 1e-6, 0.5, 25)
     assert threshold_delta(epsilon_used, 0.5, 25) <= delta_used
     spent = Secure().bill_gaussian(1e-6 - delta_used, out.noise_std, release.buckets.diameter, D)
@@ -198,6 +203,7 @@ def test_someone_who_sees_the_projection_puts_far_points_in_one_bucket():
         (np.zeros((5, D + 1)), ValueError),
         (np.zeros(D), ValueError),
         (np.zeros((5, D), dtype=int), TypeError),
+        (np.full((5, D), np.longdouble("1e400")), TypeError),
     ],
 )
 def test_malformed_embeddings_are_refused_without_a_value(bad, error):
@@ -239,3 +245,96 @@ def test_the_public_rate_is_the_one_with_least_noise_per_kept_record():
     assert multiplier / rate < joint_noise_multiplier(4, 1e-5, 0.5, 25) / 0.5
     with pytest.raises(InfeasibleBudget, match="frequency"):
         best_rate(1, 1e-6, 30)
+
+
+@pytest.mark.parametrize("noise", [Simulation(0), Secure()], ids=["simulation", "secure"])
+@pytest.mark.parametrize("sensitivity", ["worst_case", "integrated"])
+def test_every_guarantee_names_the_cap_and_that_records_are_embedded_alone(noise, sensitivity):
+    grid = CentroidRelease(JLBuckets(20, 0.5, 3, dimension=D), 4, 1e-6, 0.3, 30, 500, sensitivity=sensitivity)
+    for release in (grid, mechanism(max_records=500)):
+        assumptions = release.guarantee_under(noise).assumptions
+        assert "at most 500 records" in assumptions
+        assert "embeddings computed record by record" in assumptions
+
+
+@pytest.mark.parametrize("radius", [5e-324, 1e-300, 1e-17])
+def test_a_grid_whose_tags_would_overflow_is_refused(radius):
+    with pytest.raises(ValueError, match=r"radius must be larger.*2\^52"):
+        JLBuckets(4, radius, 1, dimension=D)
+    with pytest.raises(ValueError, match="radius must be larger"):
+        JLBuckets(4, 1.0, 1, dimension=D, max_norm=1 / radius if radius > 1e-300 else 1e300)
+
+
+def test_the_finest_grid_allowed_still_separates_opposite_points():
+    grid = JLBuckets(4, 1e-14, 1, dimension=D)
+    point = np.eye(D)[:1]
+    assert np.all(np.sign(grid.assign(point)) == np.sign(grid.projection[0]))
+    assert np.all(np.sign(grid.assign(-point)) == -np.sign(grid.projection[0]))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["anchored", "grid"])
+def test_the_longest_finite_record_neither_raises_nor_warns(dtype, kind):
+    buckets = mechanism().buckets if kind == "anchored" else JLBuckets(4, 0.5, 1, dimension=D)
+    data = texts(60).astype(dtype)
+    data[:3] = [np.full(D, np.finfo(dtype).max), np.full(D, np.finfo(dtype).min), np.full(D, np.finfo(dtype).tiny)]
+    release = noiseless(mechanism(buckets=buckets, threshold=25, rate=0.5, sensitivity="worst_case"))
+    assert np.isfinite(release.release(data, KeepAll(1)).centroids).all()
+    long = buckets.assign(data[:1])
+    np.testing.assert_array_equal(long, buckets.assign(np.full((1, D), 1e3)))  # only the direction counts
+
+
+def border_rows(d: int, cells: int) -> tuple[np.ndarray, np.ndarray]:
+    """Anchors, and rows half-way between two of them: the last bit of a product decides their cell."""
+    anchors = Simulation(4).generator.standard_normal((cells, d))
+    anchors /= np.linalg.norm(anchors, axis=1, keepdims=True)
+    pairs = Simulation(5).generator.integers(0, cells, (501, 2))
+    return anchors, anchors[pairs].mean(axis=1)
+
+
+@pytest.mark.parametrize("kind", ["anchored", "grid"])
+def test_the_cell_of_a_record_depends_on_that_record_alone(kind):
+    anchors, rows = border_rows(48, 40)
+    if kind == "anchored":
+        buckets = AnchoredBuckets.at(anchors, radius=0.4)
+    else:
+        buckets = JLBuckets(8, 1e-13, 1, dimension=48)  # so fine that the last bits of the projection are the tag
+    together = buckets.assign(rows)
+    np.testing.assert_array_equal(np.concatenate([buckets.assign(row[None]) for row in rows]), together)
+    for length in (1, 2, 3, 7, 500):
+        np.testing.assert_array_equal(buckets.assign(rows[:length]), together[:length])
+    order = Simulation(6).generator.permutation(len(rows))
+    np.testing.assert_array_equal(buckets.assign(rows[order]), together[order])
+    np.testing.assert_array_equal(buckets.assign(np.asfortranarray(rows)), together)
+    appended = np.concatenate([rows, np.full((1, 48), 1e308)])
+    np.testing.assert_array_equal(buckets.assign(appended)[:-1], together)
+
+
+def test_the_parts_of_a_secure_bill_add_up_to_at_most_the_budget_exactly():
+    class Asked(Secure):
+        def gaussian_std(self, epsilon, delta, l2_sensitivity, size):
+            self.share = (epsilon, delta)
+            return 1.0
+
+    for epsilon in (2.7, 3.1, 4.0, 5.3, 6.1, 7.7, 8.0):
+        noise = Asked()
+        mechanism(epsilon=epsilon, threshold=40).noise_std(noise)
+        _, used = composed_noise_multiplier(epsilon, 1e-6, 0.5, 40)
+        for part, rest, whole in zip(used, noise.share, (epsilon, 1e-6), strict=True):
+            assert Fraction(part) + Fraction(rest) <= Fraction(whole)
+
+
+def test_joint_delta_is_never_zero_and_refuses_what_it_cannot_scan():
+    assert joint_delta(np.inf, 1, 0.1, 400) > 0
+    assert joint_delta(30, 1, 0.1, 400) > 0
+    with pytest.raises(ValueError, match="rate and threshold"):
+        joint_delta(1, 1, 1e-5, 10)
+    with pytest.raises(ValueError, match="rate and threshold"):
+        joint_delta(1, 1, 1e-320, 10)
+
+
+@pytest.mark.parametrize("variances", [[np.nan, 1.0], [-1.0, 1.0], [np.inf, 1.0], [1.0], [[1.0], [1.0]]])
+def test_denoising_refuses_variances_that_are_none(variances):
+    spectrum = PublicSpectrum.fit(np.eye(D))
+    with pytest.raises(ValueError, match="variances"):
+        spectrum.shrink(np.ones((2, D)), np.array(variances))

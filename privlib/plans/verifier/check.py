@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from privlib.plans.plan import DEFAULT_BIN_EDGES, SemanticPlan
@@ -10,8 +10,9 @@ from privlib.plans.verifier import claims, lexicon
 from privlib.plans.verifier.mentions import FOREIGN, Index
 from privlib.plans.verifier.numbers import Number, read_numbers
 from privlib.plans.verifier.owners import Group, Owners, groups_of
-from privlib.plans.verifier.tokens import sentences, tokenize
-from privlib.plans.verifier.words import strange_words, without_prose
+from privlib.plans.verifier.promises import disguise, false_promises, negated
+from privlib.plans.verifier.tokens import Token, sentences, tokenize
+from privlib.plans.verifier.words import is_prose, strange_words, without_prose
 
 KINDS = ("atom", "number", "bin", "comparison", "rank")
 
@@ -36,16 +37,33 @@ class Verdict:
 def verify(text: str, plan: SemanticPlan, universe: Sequence[str] | None = None) -> Verdict:
     """Check a text against the contract of DP-SPIN, Definition 3.7; public post-processing of the plan.
 
-    A claim is supported iff it is (i) an admitted label or description, (ii) a released mass, support or bin of
-    its atom within the stated rounding, (iii) "i more than j" with mass_i - mass_j >= the comparison margin,
-    (iv) a rank that the released ranks give, (v) public text. `universe`: all public labels; labels not admitted are
-    rejected. Without it, content words that are neither in the plan nor public are rejected.
+    The claims that its rules recognise are held against the plan. Supported are (i) an admitted label or
+    description, (ii) a released mass, support or bin of its atom within the stated rounding, (iii) "i more than j"
+    with mass_i - mass_j >= the comparison margin, (iv) a rank that the released ranks give, (v) public settings.
+    `universe`: all public labels; labels not admitted are rejected. Without it, content words that are neither in
+    the plan nor public are rejected.
     Any string gives a verdict, in time linear in its length. Raises TypeError when `text` is no string.
-    It reads English by rules, so it may reject a supported claim in unusual words; what it promises is measured.
+    It reads English by rules: it may reject a supported claim in unusual words, and accept an unsupported one that
+    no rule recognises (with a `universe`, free prose passes); what it promises is measured.
+    Raises TypeError or ValueError when `universe` is not the plan's: its size, the admitted labels among it.
     """
     if not isinstance(text, str):
         raise TypeError(f"text must be a string, got {type(text).__name__}")
-    return _Reading(text, plan, universe).verdict()
+    return _Reading(text, plan, None if universe is None else _checked_universe(universe, plan)).verdict()
+
+
+def _checked_universe(universe: Sequence[str], plan: SemanticPlan) -> list[str]:
+    if isinstance(universe, (str, bytes, bytearray, Mapping)) or not hasattr(universe, "__iter__"):
+        raise TypeError(f"universe must be a sequence of str, got {type(universe).__name__}")
+    labels = list(universe)
+    if odd := [type(label).__name__ for label in labels if not isinstance(label, str)]:
+        raise TypeError(f"universe must be a sequence of str, got an entry of type {odd[0]}")
+    known = set(labels)
+    if len(labels) != plan.universe_size or len(known) != len(labels):
+        raise ValueError(f"universe must have {plan.universe_size} distinct labels, got {len(labels)}")
+    if missing := [atom.label for atom in plan.atoms if atom.label not in known]:
+        raise ValueError(f"universe must contain all admitted labels, got none called {missing[0]!r}")
+    return labels
 
 
 class _Reading:
@@ -72,6 +90,10 @@ class _Reading:
                 "words of the plan that name no atom together" if odd.pair else "neither in the plan nor public text"
             )
             self._reject("atom", odd.first, odd.last, message)
+        for k, token in enumerate(self.tokens):
+            odd_kind = disguise(self.text[token.start : token.end]) if token.kind == "word" and self.free[k] else None
+            if odd_kind is not None:
+                self._reject(odd_kind, k, k + 1, "words and numbers must be in plain letters and digits")
         carried: Group | None = None
         at, line = 0, -1
         for first, last in sentences(self.tokens, self.text):
@@ -86,14 +108,15 @@ class _Reading:
             # what a sentence claims of labels from elsewhere is rejected with them
             nameless = not groups and not strange.isdisjoint(range(first, last))
             if not nameless and not any(mention.atom == FOREIGN for mention in mentions):
-                self._sentence(first, last, Owners(groups, carried))
+                firm = any(not is_prose(mention, self.tokens) for mention in mentions)
+                self._sentence(first, last, Owners(groups, carried), firm)
             if groups:
                 carried = groups[-1]
         violations = tuple(sorted(self.found, key=lambda v: (v.span, KINDS.index(v.kind))))
         return Verdict(not violations, violations)
 
     # ------------------------------------------------------------------ one sentence
-    def _sentence(self, first: int, last: int, owners: Owners) -> None:
+    def _sentence(self, first: int, last: int, owners: Owners, firm: bool) -> None:
         orders = claims.read_orders(self.tokens, first, last, self.free)
         ranks = claims.read_ranks(self.tokens, first, last, self.free)
         ranked = {k for rank in ranks for k in range(rank.first, rank.last)}
@@ -105,19 +128,35 @@ class _Reading:
             for b in claims.read_bins(self.tokens, first, last, self.free, self.edges)
             if b.first not in counted | ranked
         ]
+        said = {self.tokens[k].text for k in range(first, last) if self.free[k]}
+        for k, message in false_promises(self.tokens, first, last, self.free, self.plan.guarantee):
+            self._reject("number", k, k + 1, message)
+        for k in range(first, last - 1):
+            pair = [token.text for token in self.tokens[k : k + 2]]
+            if self.free[k] and self.free[k + 1] and pair[0] in ("no", "without") and pair[1] in ("support", "mass"):
+                self._nothing(k, owners.nearest(k))
         for rank, owner in owners.pair(ranks):
             self._rank(rank, owner)
+        starts = {number.first for number in numbers}
+        several = len({atom for group in owners.groups for atom in group.atoms}) > 1
         for order in orders:
-            self._order(order, owners, {number.first for number in numbers}, last)
+            self._order(order, owners, starts, last, several)
         for number, owner in owners.pair(numbers):
-            self._number(number, owner)
+            if negated(self.tokens, self.free, first, number.first):
+                self._reject("number", number.first, number.last, "a plan supports no denial of a number")
+            else:
+                self._number(number, owner, owned=firm or (owner is not None and _points_back(said)))
         for claim, owner in owners.pair(bins):
             self._bin(claim, owner)
         for k in range(first, last):
             self._majority(k, last, owners)
 
-    def _number(self, number: Number, owner: Group | None) -> None:
-        if self._public(number):
+    def _nothing(self, k: int, owner: Group | None) -> None:
+        if owner is not None and any(self.plan.atoms[a].support > 0 for a in owner.atoms):
+            self._reject("number", k, k + 2, f"the released support of {self._names(owner)} is not zero")
+
+    def _number(self, number: Number, owner: Group | None, owned: bool) -> None:
+        if not owned and self._public(number):
             return
         if owner is not None and all(self._value(number, atom) for atom in owner.atoms):
             return
@@ -149,8 +188,11 @@ class _Reading:
             "noise": () if plan.noise is None else (plan.noise.scale,),
             "edges": tuple(self.edges.values()),
         }
+        budget = [name for t in near[: number.first - max(0, number.first - 4)] for name in _BUDGET if _cued(t, name)]
+        if budget and not any(_cued(t, name) for t in near[:4] for name in settings if name not in _BUDGET):
+            cues, settings = lexicon.CUES[budget[-1]], {budget[-1]: settings[budget[-1]]}
         return any(
-            number.fits(scale * value)
+            number.fits(scale * value) and (name not in _BUDGET or number.value >= scale * value * (1 - 1e-9))
             for name, values in settings.items()
             if cues & lexicon.CUES[name]
             for value in values
@@ -180,10 +222,14 @@ class _Reading:
                 "rank", claim.first, claim.last, f"the released ranks do not give this to {self._names(owner)}"
             )
 
-    def _order(self, order: claims.Order, owners: Owners, starts: set[int], last: int) -> None:
+    def _order(self, order: claims.Order, owners: Owners, starts: set[int], last: int, several: bool) -> None:
         reach = range(order.first + 1, max(order.first + 4, (order.than or 0) + 3))
         if any(k in starts for k in reach):
             return  # "more than 24 %" bounds a number, judged there
+        equal = order.direction == 0 and self.tokens[order.first].text in lexicon.EQUAL
+        if equal and several:
+            self._reject("comparison", order.first, order.last, "only 'more than' beyond the margin can be supported")
+            return
         left, right = owners.sides(order.first, order.than, self.tokens, last)
         names = [t.text for t in self.tokens[order.than : order.than + 4]] if order.than is not None else []
         if left is not None and right is None and set(names) & lexicon.EVERYONE:
@@ -208,7 +254,7 @@ class _Reading:
             self._reject("comparison", order.first, order.last, message)
 
     def _bin(self, claim: claims.Bin, owner: Group | None) -> None:
-        if owner is not None and not all(self.plan.atoms[a].bin in claim.allowed for a in owner.atoms):
+        if owner is not None and any((self.plan.atoms[a].bin in claim.allowed) == claim.negated for a in owner.atoms):
             self._reject("bin", claim.first, claim.last, f"the released bin of {self._names(owner)} differs")
 
     def _majority(self, k: int, last: int, owners: Owners) -> None:
@@ -234,6 +280,18 @@ class _Reading:
 
     def _reject(self, kind: str, first: int, last: int, message: str) -> None:
         self.found.append(Violation(kind, (self.tokens[first].start, self.tokens[last - 1].end), message))
+
+
+_BUDGET = ("epsilon", "delta")
+
+
+def _cued(token: Token, setting: str) -> bool:
+    return bool({token.text, token.stem} & lexicon.CUES[setting])
+
+
+def _points_back(said: set[str]) -> bool:
+    """Whether a sentence without a label still speaks of the one before it."""
+    return not said.isdisjoint(("it", "its", "they", "their", "mass", "masses", "support"))
 
 
 class _Window:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from privlib.plans.plan import LOWEST_BIN
 from privlib.plans.verifier import lexicon as words
 from privlib.plans.verifier.numbers import SMALL
+from privlib.plans.verifier.promises import negated as is_negated
 from privlib.plans.verifier.tokens import Token
 
 
@@ -41,6 +42,7 @@ class Bin:
     first: int
     last: int
     allowed: frozenset[str]
+    negated: bool = False
 
 
 def read_ranks(tokens: list[Token], first: int, last: int, free: list[bool]) -> list[Rank]:
@@ -48,21 +50,25 @@ def read_ranks(tokens: list[Token], first: int, last: int, free: list[bool]) -> 
     found: list[Rank] = []
     at = first
     while at < last:
-        claim = _rank_at(tokens, at, first, last) if free[at] else None
+        claim = _rank_at(tokens, at, first, last, free) if free[at] else None
         if claim is not None:
             found.append(claim)
         at = at + 1 if claim is None else claim.last
     return found
 
 
-def _rank_at(tokens: list[Token], i: int, first: int, last: int) -> Rank | None:
+def _rank_at(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> Rank | None:
     word = tokens[i].text
     after = [t.text for t in tokens[i + 1 : min(i + 5, last)]] + [""] * 4
     before = [""] * 3 + [t.text for t in tokens[max(first, i - 3) : i]]
-    negated = bool(set(before[-3:]) & words.NEGATIONS)
+    negated = is_negated(tokens, free, first, i, 3)
+    ranked = before[-1] in ("is", "was") and any(
+        free[k] and tokens[k].text == "rank" for k in range(max(first, i - 40), i)
+    )
     if tokens[i].kind == "number" and word.isdecimal():
-        return _numbered(tokens, i, first, last, after, before, negated)
-    if word in SMALL and before[-1] in ("number", "no", "rank", "ranked", "ranks"):
+        return _numbered(tokens, i, first, last, after, before, negated, ranked)
+    cued = before[-1] in ("number", "no", "rank", "ranked", "ranks") or before[-2:] in (["number", "-"], ["no", "-"])
+    if word in SMALL and (cued or ranked):
         return Rank(i, i + 1, SMALL[word], negated=negated)
     place, bottom, j = 1, False, i
     if word in words.ORDINALS:
@@ -119,12 +125,12 @@ def _rank_at(tokens: list[Token], i: int, first: int, last: int) -> Rank | None:
     return Rank(i, end, place, bottom, several=plural and not among, among=among, negated=negated)
 
 
-def _numbered(tokens, i, first, last, after, before, negated) -> Rank | None:
+def _numbered(tokens, i, first, last, after, before, negated, ranked) -> Rank | None:
     """ "1." at the start of a line, "#2", "rank 3", "No. 4", "2nd"."""
     place = int(tokens[i].text[:9]) if len(tokens[i].text) <= 9 else 10**9
     starts = i == first and (i == 0 or tokens[i - 1].kind == "line") and after[0] in (".", ")", ":")
     cued = before[-1] in ("#", "rank", "ranked", "ranks", "number") or before[-2:] in (["no", "."], ["rank", "is"])
-    if starts or cued:
+    if starts or cued or ranked:
         return Rank(i, i + 1 + starts, place, negated=negated)
     if after[0] in ("st", "nd", "rd", "th") and tokens[i].end == tokens[i + 1].start:
         return Rank(i, i + 2, place, negated=negated)
@@ -157,7 +163,7 @@ def read_orders(tokens: list[Token], first: int, last: int, free: list[bool]) ->
         than = next((k + 1 for k in range(i, min(i + 8, last)) if free[k] and tokens[k].text == "than"), None)
         if direction and than is None and tokens[i].text in words.VERBS_MORE | words.VERBS_LESS:
             than = i + 1 + (i + 1 < last and tokens[i + 1].text == "of")
-        negated = {t.text for t in tokens[max(first, i - 3) : i]} & words.NEGATIONS
+        negated = is_negated(tokens, free, first, i, 3)
         found.append(Order(i, i + 1, -direction if negated else direction, than))
     return found
 
@@ -213,5 +219,5 @@ def read_bins(tokens: list[Token], first: int, last: int, free: list[bool], edge
             "among",
             "for",
         ):
-            found.append(Bin(i, i + 1, meaning[word]))
+            found.append(Bin(i, i + 1, meaning[word], is_negated(tokens, free, first, i)))
     return found

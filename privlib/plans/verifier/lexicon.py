@@ -42,6 +42,15 @@ CUES = {
 
 
 @lru_cache(maxsize=1)
+def claim_words() -> frozenset[str]:
+    """Words that the verifier reads as a claim or a number: no bin may be named by one."""
+    words = {word for words in _LISTS.values() for word in words}
+    words |= HEDGES | LOWER | UPPER | SMALL.keys() | TENS.keys() | SCALES.keys() | PARTS.keys()
+    words |= {"most", "least", "more", "less", "than", "percent", "percentage", "per", "pct", "dozen", "dozens", "as"}
+    return frozenset(words | {"exact", "exactly", "precise", "precisely", "majority", "mostly", "a", "an", "in", "of"})
+
+
+@lru_cache(maxsize=1)
 def public_words() -> frozenset[str]:
     """Words, and their stems, that say nothing about the protected texts by themselves."""
     listed = {word for line in _lines("public_words.txt") for word in line.split()}

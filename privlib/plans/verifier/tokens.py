@@ -12,10 +12,13 @@ _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _TOKEN = re.compile(
     r"(?P<vulgar>[¼-¾⅐-⅞])"
     rf"|(?P<word>[^\W\d_](?:[^\W\d_]|[{_INVISIBLE}]|[\u0300-\u036f]|['’](?=[^\W\d_]))*)"
-    r"|(?P<number>(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+)"
+    # digits and commas to their end at once, so that nothing is tried twice; `_GROUPED` judges the grouping
+    r"|(?P<number>\d+(?:,\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+)"
     r"|(?P<line>[\n\r\u2028\u2029]+)"
     r"|(?P<mark>[^\s])"
 )
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d|,)")
+_PIECE = re.compile(r",|[^,]+")
 _HARD = frozenset(".!?…。")
 
 
@@ -39,6 +42,11 @@ def tokenize(text: str) -> list[Token]:
         shown = _fold(raw) if kind == "word" else raw
         if kind == "vulgar":
             kind = "number"
+        if kind == "number" and "," in raw and not _GROUPED.match(raw):
+            for piece in _PIECE.finditer(raw):
+                part, start = piece.group(), match.start() + piece.start()
+                tokens.append(Token("mark" if part == "," else kind, part, part, start, start + len(part)))
+            continue
         tokens.append(Token(kind, shown, stem(shown) if kind == "word" else shown, match.start(), match.end()))
     return tokens
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from privlib.plans.plan import DEFAULT_BIN_EDGES, SemanticPlan
 from privlib.plans.verifier.lexicon import public_words
 from privlib.plans.verifier.mentions import Mention
-from privlib.plans.verifier.tokens import Token, words_of
+from privlib.plans.verifier.tokens import Token, stem, words_of
 
 _OPENING, _CLOSING = frozenset("“«„"), frozenset("”»")
 
@@ -30,9 +30,8 @@ def strange_words(tokens: list[Token], free: list[bool], plan: SemanticPlan, uni
     public = public_words()
     own = {word.stem for atom in plan.atoms for word in words_of(f"{atom.label} {atom.description}")}
     said = {word.stem for word in words_of(f"{plan.mechanism} {' '.join(plan.guarantee.composed)}")}
-    said |= {word.stem for word in words_of(" ".join(plan.guarantee.assumptions))} | set(
-        plan.bin_edges or DEFAULT_BIN_EDGES
-    )
+    said |= {word.stem for word in words_of(" ".join(plan.guarantee.assumptions))}
+    said |= {stem(name) for name in plan.bin_edges or DEFAULT_BIN_EDGES}
     quoted = in_quotes(tokens)
     found: list[Strange] = []
     run = loose = None
@@ -64,9 +63,14 @@ def in_quotes(tokens: list[Token]) -> list[bool]:
     return marks
 
 
+def is_prose(mention: Mention, tokens: list[Token]) -> bool:
+    """Whether a mention is unquoted and made of public words only."""
+    words = [t for t in tokens[mention.first : mention.last] if t.kind == "word"]
+    return not mention.quoted and all({t.text, t.stem} & public_words() for t in words)
+
+
 def without_prose(mentions: list[Mention], tokens: list[Token]) -> list[Mention]:
     """Drop unquoted mentions made of public words only on lines that quote a label: there they are prose."""
-    public = public_words()
     lines, line = [], 0
     for token in tokens:
         lines.append(line)
@@ -74,8 +78,6 @@ def without_prose(mentions: list[Mention], tokens: list[Token]) -> list[Mention]
     quoting = {lines[mention.first] for mention in mentions if mention.quoted}
     kept = []
     for mention in mentions:
-        words = [t for t in tokens[mention.first : mention.last] if t.kind == "word"]
-        prose = not mention.quoted and all({t.text, t.stem} & public for t in words)
-        if not (prose and lines[mention.first] in quoting):
+        if not (is_prose(mention, tokens) and lines[mention.first] in quoting):
             kept.append(mention)
     return kept
