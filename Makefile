@@ -21,6 +21,7 @@ book: env assets
 
 test: env assets chromium lint smoke
 	$(BIN)/python -m pytest
+	$(BIN)/python tests/mutants.py
 
 lint: env
 	$(BIN)/ruff check .
