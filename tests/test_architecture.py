@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -105,10 +104,13 @@ def test_no_global_generator_in_the_library():
 
 
 def _seconds(statement: str) -> float:
-    """Smallest of three timings, each in a new interpreter, of a statement after numpy and scipy are loaded."""
+    """Smallest of three CPU times, each in a new interpreter, of a statement after numpy and scipy are loaded.
+
+    CPU time, as a busy machine stretches the clock; an import that waits (for a network, a lock) fails other tests.
+    """
     code = (
-        "import numpy, scipy.special, scipy.optimize, scipy.sparse.csgraph, time; start = time.perf_counter(); "
-        f"{statement}; print(time.perf_counter() - start)"
+        "import numpy, scipy.special, scipy.optimize, scipy.sparse.csgraph, time; start = time.process_time(); "
+        f"{statement}; print(time.process_time() - start)"
     )
     runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(3)]
     return min(float(run.stdout) for run in runs)
@@ -140,6 +142,4 @@ print(dp.gaussian_noise_std(1.0, 1e-6, 1.0))
 
 
 def test_the_clock_of_the_import_test_can_fail():
-    start = time.perf_counter()
-    assert _seconds("import time; time.sleep(0.31)") > 0.3
-    assert time.perf_counter() - start > 0.9
+    assert _seconds("import scipy.stats, pandas") > 0.3

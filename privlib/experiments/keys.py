@@ -33,12 +33,12 @@ def job_keys(workspace: Workspace, data: DataSource, jobs: Iterable[Job]) -> dic
     keys = {}
     for job in jobs:
         source = job.source.path.read_bytes()
-        if b"recorded(" in source and recorded is None:
+        if b"recorded" in source and recorded is None:
             recorded = tree_sum(workspace.recorded)
         own = {
             "notebook": hashlib.sha256(source).hexdigest(),
             "parameters": plain(job.parameters, "parameters") if job.parameters else {},
-            "recorded": recorded if b"recorded(" in source else None,
+            "recorded": recorded if b"recorded" in source else None,
         }
         text = json.dumps(shared | own, sort_keys=True)
         keys[job.name] = hashlib.sha256(text.encode()).hexdigest()

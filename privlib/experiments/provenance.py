@@ -17,6 +17,7 @@ class Provenance:
     """Displays as HTML in a notebook; says nothing of time, so that two runs show the same."""
 
     record: Record
+    recorded: bool = False  # of another run, whose committed record is drawn here
 
     def __repr__(self) -> str:
         return f"Provenance of record {self.record.id}: {self.record.notebook}, seed {self.record.seed}"
@@ -32,13 +33,20 @@ class Provenance:
             ("Inputs", "; ".join(inputs) or "none: closed form or simulated data"),
             ("Guarantee", "; ".join(map(escape, made.guarantee)) or "none stated: not a private release"),
             ("Versions", escape(versions)),
+            ("Command", f"<code>{escape(made.command)}</code>"),
         ]
         items = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in lines)
+        where = f'<a href="../records/{escape(made.id)}.csv">CSV</a>'
+        if self.recorded:
+            where = f"<code>book/recorded/{escape(made.profile)}/{escape(made.corpus)}/{escape(made.id)}.json</code>"
+        verb = "Recorded" if self.recorded else "Made"
+        summary = (
+            f"{verb} by <code>{escape(made.notebook)}</code>, profile {escape(made.profile)}, seed {made.seed}; "
+            f"record <code>{escape(made.id)}</code> ({where})"
+        )
         return (
             f'<div class="privlib-provenance" data-record="{escape(made.id)}">'
-            f"<details><summary>Made by <code>{escape(made.notebook)}</code>, profile {escape(made.profile)}, "
-            f"seed {made.seed}; record <code>{escape(made.id)}</code> "
-            f'(<a href="../records/{escape(made.id)}.csv">CSV</a>)</summary><dl>{items}</dl></details></div>'
+            f"<details><summary>{summary}</summary><dl>{items}</dl></details></div>"
         )
 
 

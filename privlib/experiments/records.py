@@ -94,6 +94,12 @@ class Record:
     columns: tuple[str, ...]
     values: tuple[tuple[Any, ...], ...]
 
+    @property
+    def command(self) -> str:
+        """What makes this record again, from the top of a checkout."""
+        data = "<folder of the corpora>" if self.data == "folder" else self.data
+        return f"make book PROFILE={self.profile} DATA={data}"
+
     @cached_property
     def rows(self) -> pandas.DataFrame:
         """The table as a DataFrame (do not change it in place: take a copy)."""
@@ -103,7 +109,7 @@ class Record:
 
     def to_json(self) -> str:
         """Canonical JSON text, one row a line, ending in a newline."""
-        head = {"schema": SCHEMA} | {
+        head = {"schema": SCHEMA, "command": self.command} | {
             f.name: plain(_listed(getattr(self, f.name)), f.name) for f in fields(self) if f.name != "values"
         }
         for name in ("parameters", "versions", "bands"):
@@ -116,7 +122,7 @@ class Record:
     def from_json(cls, text: str) -> Record:
         """Read what `to_json` wrote; raises ValueError for another schema, unknown or missing keys, NaN."""
         loaded = json.loads(text, parse_constant=_refuse_constant)
-        expected = {"schema", "rows"} | {f.name for f in fields(cls)} - {"values"}
+        expected = {"schema", "command", "rows"} | {f.name for f in fields(cls)} - {"values"}
         if not isinstance(loaded, dict) or loaded.get("schema") != SCHEMA:
             raise ValueError(f"record must have schema {SCHEMA}, got {str(loaded)[:60]!r}")
         if set(loaded) != expected:
@@ -124,7 +130,7 @@ class Record:
                 f"record must have exactly the keys {sorted(expected)}, differs in {sorted(set(loaded) ^ expected)}"
             )
         loaded = restored(loaded)
-        del loaded["schema"]
+        del loaded["schema"], loaded["command"]  # both follow from the rest
         rows = loaded.pop("rows")
         if any(len(row) != len(loaded["columns"]) for row in rows):
             raise ValueError(f"record {loaded['id']!r} has rows that do not match its {len(loaded['columns'])} columns")
@@ -141,11 +147,11 @@ class Record:
         writer.writerows([repr(v) if isinstance(v, float) else v for v in row] for row in self.values)
         return out.getvalue()
 
-    def provenance(self) -> Provenance:
-        """The line under a figure, for display as the last value of a cell."""
+    def provenance(self, recorded: bool = False) -> Provenance:
+        """The line under a figure, for display as the last value of a cell; `recorded`: it is of another run."""
         from privlib.experiments.provenance import Provenance
 
-        return Provenance(self)
+        return Provenance(self, recorded)
 
 
 def record(
@@ -222,6 +228,16 @@ def recorded(id: str, workspace: Workspace | None = None) -> list[Record]:
     """Committed records of one id, `book/recorded/<profile>/<corpus>/<id>.json`, in the order of these names."""
     folder = (workspace or Workspace.default()).recorded
     return [read(path) for path in sorted(folder.glob(f"*/*/{id}.json"))]
+
+
+def recorded_elsewhere(made: Record, most: int = 2, workspace: Workspace | None = None) -> list[Record]:
+    """Committed records of the same id on other corpora: one a corpus, the largest profile first, by corpus name."""
+    order = {"record": 0, "book": 1, "smoke": 2}
+    best: dict[str, Record] = {}
+    for other in sorted(recorded(made.id, workspace), key=lambda other: order.get(other.profile, 3)):
+        if other.corpus != made.corpus:
+            best.setdefault(other.corpus, other)
+    return [best[corpus] for corpus in sorted(best)][:most]
 
 
 def _listed(value: Any) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from privlib.experiments.gather import published
-from privlib.experiments.records import Record, read
+from privlib.experiments.records import NO_CORPUS, Record, read
 from privlib.experiments.workspace import DataSource, ExperimentError, Workspace
 
 FLOAT_TOLERANCE = 1e-9
@@ -144,7 +144,11 @@ def _fresh(workspace: Workspace, profile: str, data: DataSource) -> dict[str, Re
     if not state.complete:
         raise ExperimentError("the run in book/_generated is not complete: run the whole profile first")
     paths = sorted((workspace.generated / "records").glob("*.json"))
-    return {made.id: made for made in map(read, paths)}
+    records = {made.id: made for made in map(read, paths)}
+    if data.kind == "packaged":
+        return records
+    # closed forms depend on no text: the packaged run holds them to their recorded values
+    return {id: made for id, made in records.items() if made.corpus != NO_CORPUS}
 
 
 def _committed(workspace: Workspace, profile: str, data: DataSource) -> dict[Path, Record]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -189,3 +190,24 @@ def test_a_private_corpus_is_refused_before_anything_is_written():
     with pytest.raises(ValueError, match="public corpora only; 'patients' is private") as caught:
         make(corpora=[CORPUS, private])
     assert "ef" * 4 not in str(caught.value)
+
+
+def test_recorded_elsewhere_takes_the_largest_profile_of_each_other_corpus(tmp_path):
+    workspace = Workspace(tmp_path)
+    for profile, corpus in (("smoke", "cfpb"), ("book", "cfpb"), ("book", "health-news"), ("smoke", "amazon")):
+        made = replace(make(), profile=profile, corpus=corpus)
+        path = workspace.recorded / profile / corpus / f"{made.id}.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(made.to_json())
+    found = experiments.recorded_elsewhere(make(), workspace=workspace)
+    assert [(other.corpus, other.profile) for other in found] == [("amazon", "smoke"), ("cfpb", "book")]
+    assert len(experiments.recorded_elsewhere(make(), most=1, workspace=workspace)) == 1
+
+
+def test_a_recorded_line_names_its_file_and_command_and_links_no_csv_of_this_run():
+    made = replace(make(), profile="book", data="folder", corpus="cfpb")
+    line = made.provenance(recorded=True)._repr_html_()
+    assert "book/recorded/book/cfpb/tiny-record.json" in line
+    assert "make book PROFILE=book DATA=&lt;folder of the corpora&gt;" in line
+    assert "csv" not in line
+    assert "tiny-record.csv" in made.provenance()._repr_html_()

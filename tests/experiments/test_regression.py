@@ -124,7 +124,9 @@ def test_a_folder_run_is_kept_by_accept_and_leaves_packaged_records_alone(bench,
     folder = DataSource.parse(str(tmp_path), bench.workspace)
     fresh(bench, make())
     accept(bench.workspace, "smoke", bench.packaged)
-    fresh(bench, make(id="tiny-folder"), data="folder")
+    fresh(bench, make(mean=(0.9, 0.9)), data="folder")  # a closed form: it belongs to the packaged run
+    assert accept(bench.workspace, "smoke", folder) == []
+    fresh(bench, dataclasses.replace(make(id="tiny-folder"), corpus="cfpb"), data="folder")
     result = check(bench.workspace, "smoke", folder)
     assert result.differences == []
     assert "nothing recorded" in result.notices[0]

@@ -71,7 +71,7 @@ def figure_complaints(code: list[dict]) -> list[str]:
             found.append(f"cell {cell['id']} has no figure name fig-...")
     if len(set(names)) != len(names):
         found.append("uses a figure name twice")
-    if sum(".provenance()" in text(cell) for cell in code) < len(figures):
+    if sum(".provenance(" in text(cell) for cell in code) < len(figures):
         found.append("has a figure without the line that says what made it")
     return found
 

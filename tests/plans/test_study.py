@@ -50,5 +50,4 @@ def test_the_figure_is_drawn_from_a_record():
     record = experiments.record(id="plans-test", title="t", rows=rows, parameters={}, seed=3, bands=study.BANDS)
     figure = figures.draw_utility(record, [record])
     assert [axis.get_title() for axis in figure.axes] == ["MassRetained", "Loss (support mass)"] * 2
-    assert figures.others([record], than=record) == []
     matplotlib.pyplot.close(figure)

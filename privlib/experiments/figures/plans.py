@@ -44,16 +44,6 @@ def draw_utility(record: Record, others: Sequence[Record] = ()) -> Figure:
     return figure
 
 
-def others(records: Sequence[Record], than: Record, most: int = 2) -> list[Record]:
-    """At most one recorded record a corpus other than `than`'s, the largest profile first, in order of corpus name."""
-    order = {"record": 0, "book": 1, "smoke": 2}
-    best: dict[str, Record] = {}
-    for made in sorted(records, key=lambda made: (order.get(made.profile, 3), made.corpus)):
-        if made.corpus != than.corpus:
-            best.setdefault(made.corpus, made)
-    return [best[corpus] for corpus in sorted(best)][:most]
-
-
 def _panel(axis, record: Record, column: str) -> None:
     for k, (name, rows) in enumerate(record.rows.groupby("mechanism", sort=False)):
         style = {"color": PALETTE[k], "marker": MARKERS[k], "linestyle": LINESTYLES[k]}

@@ -29,7 +29,8 @@ def draw_tradeoff(record: Record) -> Figure:
 
     secrets = list(dict.fromkeys(record.rows["secret"]))
     lines = math.ceil(len(secrets) / 2)
-    figure, axes = plt.subplots(lines, 2, figsize=(WIDTH, 2.7 * lines + 1.1), sharey=True, squeeze=False)
+    figure, axes = plt.subplots(lines, 2, figsize=(WIDTH, 2.9 * lines + 1.1), sharey=True, squeeze=False)
+    figure.get_layout_engine().set(h_pad=0.12)  # a title of two lines stays clear of the axis above
     for panel, secret in zip(axes.flat, secrets, strict=False):
         _tradeoff_panel(panel, record.rows[record.rows["secret"] == secret], secret)
     for panel in axes.flat[len(secrets) :]:
