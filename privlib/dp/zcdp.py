@@ -109,6 +109,8 @@ class ZCDP:
             return 1.0
         if self.rho == 0 or epsilon == math.inf:
             return 0.0
+        if self.rho - epsilon > 500:  # the optimal s is below exp(-500), where the bound is 1 to the last bit
+            return 1.0
         s = _root(lambda s: self.rho * (1 + 2 * s) - math.log1p(1 / s) - epsilon)
         terms = (s * (1 + s) * self.rho, -s * epsilon, -s * math.log1p(1 / s), -math.log1p(s))
         return math.exp(min(0.0, math.fsum(terms) + 2.0**-49 * sum(map(abs, terms))))

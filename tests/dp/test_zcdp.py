@@ -140,3 +140,9 @@ def test_a_gaussian_mechanism_states_the_rho_of_the_noise_it_draws():
         assert secure.rho == pytest.approx((widened / std) ** 2 / 2, rel=1e-6)
         assert secure.epsilon(1e-6) <= 1.0 * (1 + 1e-8)
         assert "idealized numerics" not in secure.assumptions
+
+
+def test_a_rho_far_above_epsilon_promises_nothing_and_does_not_crash():
+    for rho, epsilon in ((1e6, 1e5), (1e6, 10.0), (500.1, 0.0), (499.9, 0.0), (1e300, 1.0), (math.inf, 1.0)):
+        assert ZCDP(rho, "record", "add_drop").delta(epsilon) == 1.0
+    assert ZCDP(math.inf, "record", "add_drop").delta(math.inf) == 1.0
