@@ -20,6 +20,7 @@ book: env assets
 	$(BIN)/python -m privlib.experiments.publish --profile $(PROFILE) --data "$(DATA)" --out book/_build
 
 test: env assets chromium lint smoke
+	$(BIN)/python tests/mutants.py
 	$(BIN)/python -m pytest
 
 lint: env

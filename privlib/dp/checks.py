@@ -68,6 +68,11 @@ def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
+def lengths(name: str, shape: int | tuple[int, ...]) -> tuple[int, ...]:
+    """A public array shape, an int or a tuple of ints >= 1, as a tuple; TypeError or ValueError otherwise."""
+    return tuple(whole(name, length, at_least=1) for length in (shape if isinstance(shape, tuple) else (shape,)))
+
+
 def private_floats(name: str, private, shape: tuple[int | None, ...]) -> np.ndarray:
     """A float64 copy of private numbers of the stated public shape (None: any length), all finite.
 

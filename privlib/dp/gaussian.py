@@ -31,7 +31,8 @@ def gaussian_delta(epsilon: float, noise_std: float, l2_sensitivity: float) -> f
     mu = _ratio(l2_sensitivity, noise_std)
     if epsilon == math.inf:
         return 0.0
-    return math.exp(min(0.0, _log_delta(epsilon, mu)[0] + _rounding(epsilon, mu)))
+    log_delta = _log_delta(epsilon, mu)[0]
+    return 0.0 if log_delta == -math.inf else math.exp(min(0.0, log_delta + _rounding(epsilon, mu)))
 
 
 def gaussian_epsilon(delta: float, noise_std: float, l2_sensitivity: float) -> float:
@@ -59,13 +60,29 @@ def gaussian_noise_std(epsilon: float, delta: float, l2_sensitivity: float) -> f
     """Smallest standard deviation for which Gaussian noise is (epsilon, delta)-DP, rounded up.
 
     Returns sigma with `gaussian_delta(epsilon, sigma, l2_sensitivity) <= delta`, proportional to the sensitivity.
-    Arguments: `epsilon` in (0, inf), `delta` strictly between 0 and 1, `l2_sensitivity` in (0, inf), all
+    Arguments: `epsilon` in (0, 1e150], `delta` strictly between 0 and 1, `l2_sensitivity` in (0, inf), all
     public. Raises ValueError outside the ranges: in particular a sensitivity of 0 never means no noise.
     Valid at every epsilon, unlike the textbook sqrt(2 ln(1.25/delta)) / epsilon, which fails above 1.
     Source: Balle and Wang 2018, Theorem 8 and Algorithm 1.
     """
     epsilon, delta = checks.positive("epsilon", epsilon), checks.open_probability("delta", delta)
+    if epsilon > 1e150:
+        raise ValueError(f"epsilon must be at most 1e150, got {epsilon!r}")
     return _noise_std(epsilon, delta, checks.positive("l2_sensitivity", l2_sensitivity))
+
+
+def classical_gaussian_noise_std(epsilon: float, delta: float, l2_sensitivity: float) -> float:
+    """The textbook deviation sqrt(2 ln(1.25/delta)) l2_sensitivity / epsilon, refused above epsilon 1: wrong there.
+
+    For comparison only: never below `gaussian_noise_std`, which releases use. Its proof needs epsilon <= 1; for delta
+    1e-5 it really gives 2.3e-5 at epsilon 10 and 1.5e-3 at 20. Arguments: `epsilon` in (0, 1], `delta` strictly between
+    0 and 1, `l2_sensitivity` in (0, inf). Raises ValueError outside.
+    Source: Dwork and Roth 2014, Theorem A.1; the failure above 1: Balle and Wang 2018, Section 2.
+    """
+    epsilon, delta = checks.positive("epsilon", epsilon), checks.open_probability("delta", delta)
+    if epsilon > 1:
+        raise ValueError(f"epsilon must be at most 1 for the classical deviation, got {epsilon!r}: gaussian_noise_std")
+    return math.sqrt(2 * math.log(1.25 / delta)) * checks.positive("l2_sensitivity", l2_sensitivity) / epsilon
 
 
 @functools.lru_cache(maxsize=4096)  # mechanisms ask again at every release
@@ -90,6 +107,8 @@ def _log_delta(epsilon: float, mu: float) -> tuple[float, float]:
     M(x) - M(x + mu) = int_0^inf exp(-s^2/2 - x s) (1 - exp(-mu s)) ds, whose integrand is positive.
     """
     x = epsilon / mu - mu / 2
+    if x > 1e100:  # delta is below exp(-1e199); its square would overflow
+        return -math.inf, 0.0
     log_density = -x * x / 2 - math.log(2 * math.pi) / 2
     if x < -1:  # delta is near 1: its complement is a sum of positive terms
         log_complement = float(np.logaddexp(log_ndtr(x), log_density + math.log(_mills(x + mu))))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -63,6 +64,42 @@ class Guarantee:
             composed=self._parts() + other._parts(),
         )
 
+    def group(self, size: int) -> Guarantee:
+        """Guarantee for datasets that differ in up to g = `size` >= 1 units.
+
+        Inequality: (g epsilon, delta (1 + exp(epsilon) + ... + exp((g-1) epsilon))).
+        Unit and relation stay those of one step; the parts say that a group was paid for. Proof: chain the
+        inequality over the g steps; delta of step i is multiplied by exp(i epsilon). Rounded up.
+        Source: Vadhan 2017, Lemma 2.2 (whose g exp((g-1) epsilon) delta is the sum's largest term g times).
+        """
+        size = checks.whole("size", size, at_least=1)
+        return replace(
+            self,
+            epsilon=_times_up(self.epsilon, size),
+            delta=_group_delta(self.epsilon, self.delta, size),
+            composed=(f"groups of {size}: {' + '.join(self._parts())}",) if size > 1 else self.composed,
+        )
+
+    def for_users(self, max_records: int) -> Guarantee:
+        """Guarantee for users of at most `max_records` records, from one for records: group privacy, named as assumed.
+
+        Raises ValueError for another unit than "record", and under "replace", where a user who comes with another
+        number of records is no sequence of replacements.
+        """
+        if self.unit != "record":
+            raise ValueError(f"for_users needs a guarantee of unit record, got unit {self.unit!r}")
+        if self.relation == "replace":
+            raise ValueError("for_users needs relation add_drop or replace_with_null, got 'replace'")
+        grown = self.group(max_records)
+        assumed = f"at most {max_records} records a user"
+        return replace(grown, unit="user", assumptions=tuple(dict.fromkeys((*self.assumptions, assumed))))
+
+    def as_replace(self) -> Guarantee:
+        """Guarantee under "replace" from one under "add_drop": an exchange is one unit dropped and one added."""
+        if self.relation != "add_drop":
+            raise ValueError(f"as_replace needs relation add_drop, got {self.relation!r}")
+        return replace(self.group(2), relation="replace")
+
     def to_json(self) -> dict[str, Any]:
         """The fields as a dictionary that `json.dumps` takes; an infinite epsilon becomes the text "inf"."""
         return {
@@ -90,3 +127,20 @@ def _sum_up(a: float, b: float) -> float:
     if float("inf") in (a, b):
         return float("inf")
     return checks.round_up(Fraction(a) + Fraction(b))
+
+
+def _times_up(value: float, count: int) -> float:
+    return value if value == float("inf") else checks.round_up(Fraction(value) * count)
+
+
+def _group_delta(epsilon: float, delta: float, size: int) -> float:
+    if size == 1 or delta in (0.0, 1.0):
+        return delta
+    if epsilon == 0:
+        return min(1.0, checks.round_up(Fraction(delta) * size))
+    if epsilon == float("inf"):
+        return 1.0
+    # log of the geometric sum, so that exp(size * epsilon) is never taken
+    log_sum = (size - 1) * epsilon + math.log(-math.expm1(-size * epsilon)) - math.log(-math.expm1(-epsilon))
+    log_delta = math.log(delta) + log_sum
+    return math.exp(min(0.0, log_delta + 2.0**-49 * (1 + abs(math.log(delta)) + log_sum)))

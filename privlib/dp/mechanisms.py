@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +11,7 @@ from privlib.dp import checks
 from privlib.dp.gaussian import gaussian_delta, gaussian_noise_std
 from privlib.dp.guarantees import Guarantee
 from privlib.dp.noise import NoiseSource, Simulation
+from privlib.dp.zcdp import ZCDP
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class LaplaceMechanism:
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
         object.__setattr__(self, "l1_sensitivity", checks.positive("l1_sensitivity", self.l1_sensitivity))
-        object.__setattr__(self, "shape", _shape(self.shape))
+        object.__setattr__(self, "shape", checks.lengths("shape", self.shape))
         self._guarantee(())
 
     def release(self, private, noise: NoiseSource) -> np.ndarray:
@@ -43,7 +45,7 @@ class LaplaceMechanism:
 
     def noise_scale(self, noise: NoiseSource) -> float:
         """Laplace parameter b that a release through `noise` uses (standard deviation b sqrt 2)."""
-        return noise.laplace_scale(self.epsilon, self.l1_sensitivity, _size(self.shape))
+        return noise.laplace_scale(self.epsilon, self.l1_sensitivity, math.prod(self.shape))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -81,7 +83,7 @@ class GaussianMechanism:
         object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
         object.__setattr__(self, "delta", checks.open_probability("delta", self.delta))
         object.__setattr__(self, "l2_sensitivity", checks.positive("l2_sensitivity", self.l2_sensitivity))
-        object.__setattr__(self, "shape", _shape(self.shape))
+        object.__setattr__(self, "shape", checks.lengths("shape", self.shape))
         self._guarantee(())
 
     def release(self, private, noise: NoiseSource) -> np.ndarray:
@@ -92,7 +94,7 @@ class GaussianMechanism:
 
     def noise_std(self, noise: NoiseSource) -> float:
         """Standard deviation that a release through `noise` uses."""
-        return noise.gaussian_std(self.epsilon, self.delta, self.l2_sensitivity, _size(self.shape))
+        return noise.gaussian_std(self.epsilon, self.delta, self.l2_sensitivity, math.prod(self.shape))
 
     def loss(self, epsilon: float) -> float:
         """Exact privacy curve of the continuous noise: the delta it has at another `epsilon` in [0, inf]."""
@@ -108,17 +110,10 @@ class GaussianMechanism:
         """The bill of a release through `noise`, with that source's assumptions; never above (epsilon, delta)."""
         return self._guarantee(noise.assumptions)
 
+    def zcdp_under(self, noise: NoiseSource) -> ZCDP:
+        """The rho of a release through `noise`: what zCDP accounting adds up instead of (epsilon, delta)."""
+        rho = noise.gaussian_rho(self.noise_std(noise), self.l2_sensitivity, math.prod(self.shape))
+        return ZCDP(rho, self.unit, self.relation, noise.assumptions, ("Gaussian vector",))
+
     def _guarantee(self, assumptions: tuple[str, ...]) -> Guarantee:
         return Guarantee(self.epsilon, self.delta, self.unit, self.relation, assumptions, ("Gaussian vector",))
-
-
-def _shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
-    lengths = shape if isinstance(shape, tuple) else (shape,)
-    return tuple(checks.whole("shape", length, at_least=1) for length in lengths)
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for length in shape:
-        size *= length
-    return size

@@ -7,7 +7,6 @@ Every coin of a mechanism is a method call on a source, so one line decides whet
 from __future__ import annotations
 
 import hashlib
-import operator
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
@@ -16,7 +15,9 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from privlib.dp import checks
+from privlib.dp.discrete import truncated_arguments
 from privlib.dp.gaussian import gaussian_noise_std
+from privlib.dp.integers import add_saturating, collect, integer_scale, integer_values, truncated
 
 
 class NoiseSource(Protocol):
@@ -28,13 +29,19 @@ class NoiseSource(Protocol):
     def child(self, name: str) -> NoiseSource: ...
     def add_laplace(self, values, scale: float) -> np.ndarray: ...
     def add_gaussian(self, values, std: float) -> np.ndarray: ...
+    def add_discrete_laplace(self, values, scale: float) -> np.ndarray: ...
+    def add_discrete_gaussian(self, values, std: float) -> np.ndarray: ...
+    def truncated_shifted_discrete_laplace(self, shift: int, scale: float, size=None): ...
     def argmax_gumbel(self, scores, scale: float) -> int: ...
+    def top_gumbel(self, scores, scale: float, count: int) -> np.ndarray: ...
+    def argmax_exponential(self, scores, scale: float) -> int: ...
     def bernoulli(self, probability: float, size) -> np.ndarray: ...
     def integers(self, high: int, size=None): ...
     def categorical(self, probabilities, size=None): ...
     def permutation(self, n: int) -> np.ndarray: ...
     def laplace_scale(self, epsilon: float, l1_sensitivity: float, size: int) -> float: ...
     def gaussian_std(self, epsilon: float, delta: float, l2_sensitivity: float, size: int) -> float: ...
+    def gaussian_rho(self, std: float, l2_sensitivity: float, size: int) -> float: ...
 
 
 class Simulation:
@@ -93,6 +100,48 @@ class Simulation:
         values, std = np.asarray(values, dtype=np.float64), checks.nonnegative("std", std)
         return values + std * self.generator.standard_normal(size=values.shape)
 
+    def add_discrete_laplace(self, values, scale: float) -> np.ndarray:
+        """int64 `values` of any shape plus i.i.d. discrete Laplace noise, `scale` in [0, 2^40] (0: switched off).
+
+        The difference of two geometric variables, each the whole part of an exponential one; sums saturate at 64 bits.
+        """
+        values, scale = integer_values(values), integer_scale("scale", scale)
+        return add_saturating(values, self._discrete_laplace(values.shape, scale))
+
+    def add_discrete_gaussian(self, values, std: float) -> np.ndarray:
+        """int64 `values` of any shape plus i.i.d. discrete Gaussian noise, `std` in [0, 2^40] (0: switched off).
+
+        By rejection of discrete Laplace noise (Canonne, Kamath and Steinke 2020, Algorithm 3); sums saturate.
+        """
+        values, std = integer_values(values), integer_scale("std", std)
+        if std == 0:
+            return values
+        proposal = float(int(std) + 1)
+
+        def admitted(count: int) -> np.ndarray:
+            drawn = self._discrete_laplace((count,), proposal)
+            cost = (np.abs(drawn) / std - std / proposal) ** 2 / 2
+            return drawn[cost < self.generator.standard_exponential(count)]
+
+        return add_saturating(values, collect(admitted, values.size, 0.7).reshape(values.shape))
+
+    def truncated_shifted_discrete_laplace(self, shift: int, scale: float, size=None):
+        """Integers on 0..2 `shift`, Pr[x] proportional to exp(-|x - shift| / scale): an int for `size` None.
+
+        By rejection of discrete Laplace noise beyond the shift, so the truncated law itself, not a clipped one.
+        """
+        shift, scale = truncated_arguments(shift, scale)
+        return truncated(lambda count: self._discrete_laplace((count,), scale), shift, size)
+
+    def _discrete_laplace(self, shape: tuple[int, ...], scale: float) -> np.ndarray:
+        drawn = self.generator.standard_exponential(shape)
+        drawn *= scale
+        np.floor(drawn, out=drawn)
+        other = self.generator.standard_exponential(shape)
+        other *= scale
+        drawn -= np.floor(other, out=other)
+        return drawn.astype(np.int64)
+
     def argmax_gumbel(self, scores, scale: float) -> int:
         """Index j with probability proportional to exp(scores[j] / scale): the exponential mechanism's draw.
 
@@ -103,6 +152,28 @@ class Simulation:
         with np.errstate(over="ignore"):  # a gap beyond the largest float is as good as -inf
             gaps = (scores - scores.max()) / scale
         return int(np.argmax(gaps + self.generator.gumbel(size=scores.shape)))
+
+    def top_gumbel(self, scores, scale: float, count: int) -> np.ndarray:
+        """int64[count]: indices of the `count` largest scores after one Gumbel draw for each, largest first.
+
+        The ordered list has the law of `count` calls of `argmax_gumbel`, each on the indices left. Arguments as there,
+        at least `count` >= 1 scores finite; ties of the float arithmetic go to the larger score.
+        """
+        scores, scale = gumbel_arguments(scores, scale)
+        count = top_count(scores, count)
+        with np.errstate(over="ignore"):
+            noisy = (scores - scores.max()) / scale + self.generator.gumbel(size=scores.shape)
+        return np.lexsort((-scores, -noisy))[:count].astype(np.int64)
+
+    def argmax_exponential(self, scores, scale: float) -> int:
+        """Index of the largest score after one exponential draw of mean `scale` for each: permute-and-flip's law.
+
+        Arguments as in `argmax_gumbel`. Source: Ding, Kifer, Steinke and others 2021, Theorem 5.
+        """
+        scores, scale = gumbel_arguments(scores, scale)
+        with np.errstate(over="ignore"):
+            gaps = (scores - scores.max()) / scale
+        return int(np.argmax(gaps + self.generator.exponential(size=scores.shape)))
 
     def bernoulli(self, probability: float, size) -> np.ndarray:
         """bool array of shape `size`, each entry True with the stated probability in [0, 1]."""
@@ -135,6 +206,20 @@ class Simulation:
         checks.whole("size", size, at_least=1)
         return gaussian_noise_std(epsilon, delta, l2_sensitivity)
 
+    def gaussian_rho(self, std: float, l2_sensitivity: float, size: int) -> float:
+        """zCDP bill l2_sensitivity^2 / (2 std^2) of continuous normal noise, rounded up."""
+        std, l2_sensitivity = checks.positive("std", std), checks.positive("l2_sensitivity", l2_sensitivity)
+        checks.whole("size", size, at_least=1)
+        return checks.round_up(Fraction(l2_sensitivity) ** 2 / (2 * Fraction(std) ** 2))
+
+
+def top_count(scores: np.ndarray, count: int) -> int:
+    """Checked `count` of a draw from checked scores: at least that many admitted (finite)."""
+    count = checks.whole("count", count, at_least=1)
+    if np.isfinite(scores).sum() < count:
+        raise ValueError(f"scores must hold at least count = {count} finite ones (array of shape {scores.shape})")
+    return count
+
 
 def gumbel_arguments(scores, scale: float) -> tuple[np.ndarray, float]:
     """Checked (scores, scale) of an exponential-mechanism draw; scores are private: no value in a message."""
@@ -155,11 +240,3 @@ def categorical_arguments(probabilities) -> np.ndarray:
     if not (weights >= 0).all() or not abs(weights.sum() - 1) <= 1e-9:
         raise ValueError(f"probabilities must be at least 0 and sum to 1 (array of shape {weights.shape})")
     return weights
-
-
-def shape_of(size) -> tuple[int, ...]:
-    """A numpy `size` argument (int or sequence of ints) as a tuple."""
-    try:
-        return (operator.index(size),)
-    except TypeError:
-        return tuple(operator.index(length) for length in size)

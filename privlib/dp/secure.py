@@ -15,7 +15,9 @@ from typing import ClassVar
 import numpy as np
 
 from privlib.dp import checks
-from privlib.dp.noise import categorical_arguments, gumbel_arguments, shape_of
+from privlib.dp.discrete import truncated_arguments
+from privlib.dp.integers import integer_scale, integer_values, shape_of, truncated
+from privlib.dp.noise import categorical_arguments, gumbel_arguments, top_count
 
 _WORD = 1 << 64
 
@@ -69,6 +71,29 @@ class Secure:
         measurement = _measurement(law, values.size, scale, self.granularity_exponent)
         return np.array(measurement(values.ravel().tolist()), dtype=np.float64).reshape(values.shape)
 
+    def add_discrete_laplace(self, values, scale: float) -> np.ndarray:
+        """int64 `values` of any shape plus OpenDP's discrete Laplace noise, `scale` in (0, 2^40]; saturating."""
+        return self._add_integers("laplace", values, integer_scale("scale", checks.positive("scale", scale)))
+
+    def add_discrete_gaussian(self, values, std: float) -> np.ndarray:
+        """int64 `values` of any shape plus OpenDP's discrete Gaussian noise, `std` in (0, 2^40]; saturating."""
+        return self._add_integers("gaussian", values, integer_scale("std", checks.positive("std", std)))
+
+    def _add_integers(self, law: str, values, scale: float) -> np.ndarray:
+        values = integer_values(values)
+        if values.size == 0:
+            return values
+        noisy = _integer_measurement(law, values.size, scale)(values.ravel().tolist())
+        return np.array(noisy, dtype=np.int64).reshape(values.shape)
+
+    def truncated_shifted_discrete_laplace(self, shift: int, scale: float, size=None):
+        """Integers on 0..2 `shift`, Pr[x] proportional to exp(-|x - shift| / scale), by rejection: exact.
+
+        How many draws are thrown away shows in the time taken; it tells nothing of the draws that are kept.
+        """
+        shift, scale = truncated_arguments(shift, scale)
+        return truncated(lambda count: self.add_discrete_laplace(np.zeros(count, np.int64), scale), shift, size)
+
     def argmax_gumbel(self, scores, scale: float) -> int:
         """Index j with probability proportional to exp(scores[j] / scale): OpenDP's noisy maximum, Gumbel noise.
 
@@ -81,6 +106,24 @@ class Secure:
         scores, scale = gumbel_arguments(scores, scale)
         admitted = np.flatnonzero(np.isfinite(scores))
         return int(admitted[_noisy_max(scale)(scores[admitted].tolist())])
+
+    def top_gumbel(self, scores, scale: float, count: int) -> np.ndarray:
+        """int64[count]: the `count` largest of the scores with Gumbel noise, largest first: OpenDP's noisy top k.
+
+        Arguments and exactness as in `argmax_gumbel`, at least `count` >= 1 scores finite.
+        """
+        scores, scale = gumbel_arguments(scores, scale)
+        count, admitted = top_count(scores, count), np.flatnonzero(np.isfinite(scores))
+        return admitted[_noisy_top(scale, count, "gumbel")(scores[admitted].tolist())].astype(np.int64)
+
+    def argmax_exponential(self, scores, scale: float) -> int:
+        """Index of the largest score with exponential noise of mean `scale`: OpenDP's noisy maximum under pure DP.
+
+        Arguments and exactness as in `argmax_gumbel`; the law is permute-and-flip's.
+        """
+        scores, scale = gumbel_arguments(scores, scale)
+        admitted = np.flatnonzero(np.isfinite(scores))
+        return int(admitted[_noisy_top(scale, 1, "exponential")(scores[admitted].tolist())[0]])
 
     def bernoulli(self, probability: float, size) -> np.ndarray:
         """bool array of shape `size`; each entry True with exactly the stated float probability in [0, 1].
@@ -149,6 +192,12 @@ class Secure:
         size = checks.whole("size", size, at_least=1)
         return _gaussian_std(epsilon, delta, l2_sensitivity, size, self.granularity_exponent)
 
+    def gaussian_rho(self, std: float, l2_sensitivity: float, size: int) -> float:
+        """rho that OpenDP's map states for Gaussian noise of deviation `std` on `size` coordinates, grid included."""
+        std, l2_sensitivity = checks.positive("std", std), checks.positive("l2_sensitivity", l2_sensitivity)
+        size = checks.whole("size", size, at_least=1)
+        return _measurement("gaussian", size, std, self.granularity_exponent).map(l2_sensitivity)
+
     def bill_laplace(self, scale: float, l1_sensitivity: float, size: int) -> float:
         """Epsilon that OpenDP's map states for Laplace noise of parameter `scale` on `size` coordinates."""
         return _measurement("laplace", size, scale, self.granularity_exponent).map(l1_sensitivity)
@@ -201,12 +250,29 @@ def _noisy_max(scale: float):
 
 
 @functools.lru_cache(maxsize=64)
+def _noisy_top(scale: float, count: int, law: str):
+    dp = _opendp()
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
+    measure = {"gumbel": dp.zero_concentrated_divergence, "exponential": dp.max_divergence}[law]()
+    return dp.m.make_noisy_top_k(*space, measure, k=count, scale=scale)
+
+
+@functools.lru_cache(maxsize=64)
 def _measurement(law: str, size: int, scale: float, exponent: int):
     dp = _opendp()
     domain = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=size)
     if law == "laplace":
         return dp.m.make_laplace(domain, dp.l1_distance(T=float), scale=scale, k=exponent)
     return dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=scale, k=exponent)
+
+
+@functools.lru_cache(maxsize=64)
+def _integer_measurement(law: str, size: int, scale: float):
+    dp = _opendp()
+    domain = dp.vector_domain(dp.atom_domain(T="i64"), size=size)
+    if law == "laplace":
+        return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
+    return dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=scale)
 
 
 def _words(count: int) -> np.ndarray:

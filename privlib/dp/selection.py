@@ -11,6 +11,7 @@ import numpy as np
 from privlib.dp import checks
 from privlib.dp.guarantees import Guarantee
 from privlib.dp.noise import NoiseSource, Simulation
+from privlib.dp.zcdp import ZCDP
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,10 @@ class ExponentialRounds:
     def guarantee_under(self, noise: NoiseSource) -> Guarantee:
         """The bill of a release through `noise`, with that source's assumptions; never above `epsilon`."""
         return self._guarantee(noise.assumptions)
+
+    def zcdp_under(self, noise: NoiseSource) -> ZCDP:
+        """The rho of a release through `noise`: each round is bounded range, eps_t^2/8 (`ZCDP.from_bounded_range`)."""
+        return ZCDP.from_bounded_range(self.guarantee_under(noise), self.rounds)
 
     def _guarantee(self, assumptions: tuple[str, ...]) -> Guarantee:
         name = f"exponential mechanism, {self.rounds} rounds" + (", monotone" if self.monotone else "")

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from privlib.dp import (
+    DiscreteGaussianMechanism,
     ExponentialRounds,
     GaussianMechanism,
     LaplaceMechanism,
+    RandomizedResponse,
     SampleAndThreshold,
     Secure,
     Simulation,
@@ -23,7 +25,9 @@ LAPLACE = LaplaceMechanism(1.0, 2.0, 5, **WHO)
 GAUSSIAN = GaussianMechanism(4.0, 1e-6, 1.5, (3, 4), **WHO)
 ROUNDS = ExponentialRounds(2, 1.0, 0.5, **WHO)
 SAMPLED = SampleAndThreshold(4.0, 0.5, 25, **WHO)
-ALL = [LAPLACE, GAUSSIAN, ROUNDS, SAMPLED]
+INTEGERS = DiscreteGaussianMechanism(1.0, 1e-6, 2.0, 3, **WHO)
+ANSWERS = RandomizedResponse(1.0, 3, 4, unit="record", relation="replace")
+ALL = [LAPLACE, GAUSSIAN, ROUNDS, SAMPLED, INTEGERS, ANSWERS]
 SECRET = 987654.25
 
 

@@ -1,0 +1,255 @@
+"""Mutation run: known ways to break the library, each of which a named test must notice.
+
+    .venv/bin/python tests/mutants.py [name ...]
+
+The library and its tests are copied to a temporary folder, one text is changed in the copy, and the test that has to
+kill the mutant runs there. Exit status 1 when a mutant survives, when a text to change is not found exactly once, or
+when a named test does not pass on the copy as it is. The checkout is only read.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+COPIED = ("privlib", "tests", "pyproject.toml")
+WORKERS = 2
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """In `file`, `before` (found exactly once) becomes `after`; the test `killer` (a node id) must then fail."""
+
+    name: str
+    file: str
+    before: str
+    after: str
+    killer: str
+
+
+ADDITIVE = "tests/proofs/test_dp_additive.py::"
+MUTANTS = (
+    Mutant(
+        "laplace: released noise x 0.7",
+        "privlib/dp/mechanisms.py",
+        "return noise.add_laplace(private, self.noise_scale(noise))",
+        "return noise.add_laplace(private, 0.7 * self.noise_scale(noise))",
+        ADDITIVE + "test_released_noise_has_the_billed_scale_on_every_coordinate[laplace]",
+    ),
+    Mutant(
+        "gaussian: released noise x 0.7",
+        "privlib/dp/mechanisms.py",
+        "return noise.add_gaussian(private, self.noise_std(noise))",
+        "return noise.add_gaussian(private, 0.7 * self.noise_std(noise))",
+        ADDITIVE + "test_released_noise_has_the_billed_scale_on_every_coordinate[gaussian]",
+    ),
+    Mutant(
+        "laplace: calibrated scale x 0.7",
+        "privlib/dp/noise.py",
+        "return checks.round_up(Fraction(l1_sensitivity) / Fraction(epsilon))",
+        "return 0.7 * checks.round_up(Fraction(l1_sensitivity) / Fraction(epsilon))",
+        "tests/dp/test_known_bugs.py::test_opendp_314_scales_are_rounded_up_for_odd_products",
+    ),
+    Mutant(
+        "gaussian: calibrated deviation x 0.7",
+        "privlib/dp/gaussian.py",
+        'return _noise_std(epsilon, delta, checks.positive("l2_sensitivity", l2_sensitivity))',
+        'return 0.7 * _noise_std(epsilon, delta, checks.positive("l2_sensitivity", l2_sensitivity))',
+        "tests/dp/test_known_bugs.py::test_smartnoise_sdk_462_textbook_gaussian_is_beaten_above_epsilon_1",
+    ),
+    Mutant(
+        "laplace: first coordinate bare",
+        "privlib/dp/mechanisms.py",
+        "return noise.add_laplace(private, self.noise_scale(noise))",
+        "noisy = noise.add_laplace(private, self.noise_scale(noise)); noisy.flat[0] = private.flat[0]; return noisy",
+        "tests/dp/test_mechanisms.py::test_every_coordinate_is_noised[simulation-laplace]",
+    ),
+    Mutant(
+        "gaussian: last coordinate bare",
+        "privlib/dp/mechanisms.py",
+        "return noise.add_gaussian(private, self.noise_std(noise))",
+        "noisy = noise.add_gaussian(private, self.noise_std(noise)); noisy.flat[-1] = private.flat[-1]; return noisy",
+        "tests/dp/test_mechanisms.py::test_every_coordinate_is_noised[simulation-gaussian]",
+    ),
+    Mutant(
+        "sample and threshold: strict for non-strict",
+        "privlib/dp/threshold.py",
+        "heavy = counts >= self.threshold",
+        "heavy = counts > self.threshold",
+        "tests/proofs/test_dp_threshold.py::test_the_code_keeps_to_its_bill_and_attains_it",
+    ),
+    Mutant(
+        "sample and threshold: one below the threshold published",
+        "privlib/dp/threshold.py",
+        "heavy = counts >= self.threshold",
+        "heavy = counts >= self.threshold - 1",
+        "tests/proofs/test_dp_threshold.py::test_the_code_keeps_to_its_bill_and_attains_it",
+    ),
+    Mutant(
+        "synthesis: strict for non-strict threshold",
+        "privlib/synthesis/centroids.py",
+        "heavy = np.flatnonzero(counts >= self.threshold)",
+        "heavy = np.flatnonzero(counts > self.threshold)",
+        "tests/synthesis/test_release_edges.py::test_a_bucket_is_released_from_the_threshold_on",
+    ),
+    Mutant(
+        "plans: sensitivity of the other relation",
+        "privlib/plans/sensitivity.py",
+        'if relation == "add_drop":',
+        'if relation == "replace":',
+        "tests/proofs/test_plans_sensitivity.py::test_the_table_is_attained_by_explicit_pairs",
+    ),
+    Mutant(
+        "plans: replacing billed like dropping",
+        "privlib/plans/sensitivity.py",
+        "return Sensitivity(2 * bound,",
+        "return Sensitivity(bound,",
+        "tests/proofs/test_plans_sensitivity.py::test_record_replace",
+    ),
+    Mutant(
+        "simulation: one stream for all children of a name",
+        "privlib/dp/noise.py",
+        "count = self._children[name]",
+        "count = 0",
+        "tests/dp/test_noise.py::test_no_stream_is_handed_out_twice",
+    ),
+    Mutant(
+        "simulation: one stream for children of all names",
+        "privlib/dp/noise.py",
+        'f"{name}#{count}".encode()',
+        'f"#{count}".encode()',
+        "tests/dp/test_noise.py::test_no_stream_is_handed_out_twice",
+    ),
+    Mutant(
+        "synthesis: one draw shared by all buckets",
+        "privlib/synthesis/centroids.py",
+        'noisy = noise.child("sums").add_gaussian(sums, std)',
+        'noisy = sums + noise.child("sums").add_gaussian(np.zeros(self.buckets.dimension), std)',
+        "tests/synthesis/test_release_edges.py::test_no_two_numbers_of_a_release_share_a_draw",
+    ),
+    Mutant(
+        "synthesis: clipped copy unused",
+        "privlib/synthesis/centroids.py",
+        "residuals = clipped(members - origins[row], self.buckets.clip_norm)",
+        "residuals = members - origins[row]; clipped(residuals, self.buckets.clip_norm)",
+        "tests/synthesis/test_release_edges.py::test_one_record_weighs_at_most_the_clip_norm[3.0]",
+    ),
+    Mutant(
+        "plans: clipped copy unused",
+        "privlib/plans/sketch.py",
+        "sums.data = clip_rows(sums, contribution_bound)",
+        "clip_rows(sums, contribution_bound)",
+        "tests/plans/test_sketch.py::test_user_sketch_clips_each_user",
+    ),
+    Mutant(
+        "exponential rounds: one more drawn than billed",
+        "privlib/dp/selection.py",
+        "exact = Fraction(factor * self.rounds)",
+        "exact = Fraction(factor * max(1, self.rounds - 1))",
+        "tests/proofs/test_dp_exponential.py::test_hockey_stick_at_the_bill_is_zero",
+    ),
+    Mutant(
+        "exponential rounds: monotone factor for scores that move both ways",
+        "privlib/dp/selection.py",
+        "factor = 1 if self.monotone else 2",
+        "factor = 1",
+        "tests/proofs/test_dp_exponential.py::test_hockey_stick_at_the_bill_is_zero",
+    ),
+    Mutant(
+        "audit: event counted on the samples that chose it",
+        "privlib/dp/audit.py",
+        "rest = [(halves[k][1][:, column]",
+        "rest = [(halves[k][0][:, column]",
+        "tests/dp/test_audit.py::test_an_event_is_counted_on_the_samples_that_did_not_choose_it",
+    ),
+)
+
+
+def copy_of_checkout(folder: Path) -> None:
+    """What the tests need, without compiled files, so that nothing stale is run."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, folder / name)
+
+
+def apply(mutant: Mutant, folder: Path) -> None:
+    """Change the one text in the copy; ValueError when it is not there exactly once."""
+    path = folder / mutant.file
+    text = path.read_text(encoding="utf-8")
+    if (found := text.count(mutant.before)) != 1:
+        raise ValueError(f"{mutant.name}: expected the text once in {mutant.file}, found it {found} times")
+    path.write_text(text.replace(mutant.before, mutant.after), encoding="utf-8")
+
+
+def pytest(folder: Path, nodes: list[str]) -> subprocess.CompletedProcess:
+    """Run `nodes` in the copy. Its own folder comes first on the path, before an installed privlib."""
+    environment = os.environ | {
+        "PYTHONPATH": str(folder),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    code = (
+        "import privlib, pytest, sys\n"
+        f"assert privlib.__file__.startswith({str(folder)!r}), privlib.__file__\n"
+        "sys.exit(pytest.main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", code, "-p", "no:cacheprovider", "--tb=line", *nodes]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def verdict(mutant: Mutant) -> str:
+    """ "killed", or what went wrong instead. A test that cannot even run kills nothing (only exit status 1 counts)."""
+    with tempfile.TemporaryDirectory(prefix="privlib-mutant-") as name:
+        folder = Path(name).resolve()
+        copy_of_checkout(folder)
+        try:
+            apply(mutant, folder)
+        except ValueError as error:
+            return str(error)
+        run = pytest(folder, [mutant.killer])
+    if run.returncode == 1 and " failed" in run.stdout:
+        return "killed"
+    return "SURVIVED" if run.returncode == 0 else f"could not run (status {run.returncode}): {run.stdout}{run.stderr}"
+
+
+def unmutated(mutants: tuple[Mutant, ...]) -> str:
+    """ "" when every named test passes on the copy as it is, else what pytest said."""
+    with tempfile.TemporaryDirectory(prefix="privlib-mutant-") as name:
+        folder = Path(name).resolve()
+        copy_of_checkout(folder)
+        run = pytest(folder, sorted({mutant.killer for mutant in mutants}))
+    return "" if run.returncode == 0 else run.stdout + run.stderr
+
+
+def main(names: list[str], mutants: tuple[Mutant, ...] = MUTANTS) -> int:
+    chosen = tuple(mutant for mutant in mutants if not names or mutant.name in names)
+    if not chosen or set(names) - {mutant.name for mutant in mutants}:
+        print(f"no such mutant among: {', '.join(mutant.name for mutant in mutants)}", file=sys.stderr)
+        return 2
+    start = time.monotonic()
+    if said := unmutated(chosen):
+        print(f"a named test fails without any mutation:\n{said}", file=sys.stderr)
+        return 1
+    with ThreadPoolExecutor(WORKERS) as pool:
+        verdicts = list(pool.map(verdict, chosen))
+    for mutant, said in zip(chosen, verdicts, strict=True):
+        print(f"{said}: {mutant.name} ({mutant.killer})")
+    killed = verdicts.count("killed")
+    print(f"{killed} of {len(chosen)} mutants killed in {time.monotonic() - start:.0f} s")
+    return 0 if killed == len(chosen) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
