@@ -137,9 +137,9 @@ MUTANTS = (
     ),
     Mutant(
         "synthesis: clipped copy unused",
-        "privlib/synthesis/centroids.py",
-        "residuals = clipped(members - origins[row], self.buckets.clip_norm)",
-        "residuals = members - origins[row]; clipped(residuals, self.buckets.clip_norm)",
+        "privlib/synthesis/buckets.py",
+        "return np.trunc(clipped(vectors, norm) / (norm / 2**bits))",
+        "clipped(vectors, norm); return np.trunc(vectors / (norm / 2**bits))",
         "tests/synthesis/test_release_edges.py::test_one_record_weighs_at_most_the_clip_norm[3.0]",
     ),
     Mutant(

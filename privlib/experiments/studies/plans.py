@@ -95,7 +95,7 @@ def promises(names: Sequence[str], delta: float, epsilons: Sequence[float]) -> l
     grid = ", ".join(f"{epsilon:g}" for epsilon in epsilons)
     said = [
         f"{name}: each release (epsilon, {0.0 if name == 'laplace' else delta:g})-DP at epsilon in {{{grid}}}, "
-        "unit record, relation add_drop; assuming idealized numerics"
+        "unit record, relation add_drop; assuming idealized numerics, secret seed (simulation)"
         for name in names
     ]
     return [*said, "simulation on a public corpus: utility is measured on the true sketch, so the figure is no release"]
