@@ -82,7 +82,7 @@ def test_rho_bounds_every_order_and_is_attained_at_integer_orders(std, shift):
 def test_what_the_record_says():
     assert str(SCALAR.guarantee) == (
         "(1, 1e-06)-DP, unit record, relation add_drop; composed of discrete Gaussian vector; "
-        "assuming idealized numerics"
+        "assuming idealized numerics, secret seed (simulation)"
     )
     assert "idealized numerics" not in SCALAR.guarantee_under(Secure()).assumptions
     assert (SCALAR.zcdp_under(Secure()).unit, SCALAR.zcdp_under(Secure()).relation) == ("record", "add_drop")

@@ -96,7 +96,7 @@ def test_the_curve_and_the_statement():
     assert mechanism.loss(math.inf) == 0.0
     assert str(mechanism.guarantee) == (
         "(2, 0)-DP, unit record, relation replace; composed of randomized response, 3 categories; "
-        "assuming idealized numerics"
+        "assuming idealized numerics, secret seed (simulation)"
     )
     assert "idealized numerics" not in mechanism.guarantee_under(Secure()).assumptions
 

@@ -133,7 +133,7 @@ def test_a_gaussian_mechanism_states_the_rho_of_the_noise_it_draws():
     mechanism = GaussianMechanism(1.0, 1e-6, 2.0, (3, 4), **WHO)
     said = mechanism.zcdp_under(Simulation(1))
     assert said.rho == pytest.approx(2.0 / mechanism.noise_std(Simulation(1)) ** 2, rel=1e-14)
-    assert said.assumptions == ("idealized numerics",)
+    assert said.assumptions == Simulation.assumptions
     for source in (Secure(), Secure(-2)):  # on the coarse grid the rounding of 12 coordinates shows: 2 + sqrt(12)/4
         secure, std = mechanism.zcdp_under(source), mechanism.noise_std(source)
         widened = 2.0 + math.sqrt(12) * 2.0**source.granularity_exponent
