@@ -33,7 +33,7 @@ smoke: env assets
 	$(BIN)/python -m privlib.experiments.publish --profile smoke --data packaged --out .cache/smoke-book
 
 lab: env assets
-	$(BIN)/jupyter lab --notebook-dir=notebooks
+	$(BIN)/jupyter lab --notebook-dir=notebooks --LabApp.default_url=/lab/tree/lab/calibration.ipynb
 
 bench: env
 	$(BIN)/python tests/bench.py

@@ -71,7 +71,6 @@ def read(
     files = _files(path) if path.is_dir() else [path]
     kind = _format(files, path)
     base = path if path.is_dir() else None
-    report = LoadingReport() if report is None else report
     if kind == "txt":
         text, record = "text", "file" if base else None
         attributes = {"folder": "folder"} if base else ()

@@ -46,7 +46,8 @@ def load(
     if name not in (known := names(data)):
         if data == "packaged" and name in layouts.TIDIED:
             raise ValueError(f"corpus {name!r} is not packaged: pass data=<folder> that holds it")
-        raise ValueError(f"name must be one of {[*_PACKAGED, *known]} for data={str(data)!r}, got {name!r}")
+        allowed = list(dict.fromkeys((*_PACKAGED, *known)))
+        raise ValueError(f"name must be one of {allowed} for data={str(data)!r}, got {name!r}")
     if data == "hub":
         return hub_datasets.load_known(name, report, rate, seed)
     folder = Path(data)

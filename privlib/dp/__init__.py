@@ -32,9 +32,8 @@ from privlib.dp.mechanisms import GaussianMechanism, LaplaceMechanism
 from privlib.dp.noise import NoiseSource, Simulation
 from privlib.dp.randomized_response import RandomizedResponse
 from privlib.dp.secure import Secure
-from privlib.dp.selection import ExponentialRounds
 from privlib.dp.selection_laws import gumbel_log_law, ordered_lists, permute_and_flip_log_law
-from privlib.dp.selection_rules import OneShotGumbel, PermuteAndFlip
+from privlib.dp.selection_rules import ExponentialRounds, OneShotGumbel, PermuteAndFlip
 from privlib.dp.threshold import SampleAndThreshold, ThresholdedCounts, threshold_delta
 from privlib.dp.zcdp import ZCDP, largest_rho
 

@@ -60,8 +60,7 @@ class Partition:
         if not self.cells or len(set(self.cells)) != len(self.cells):
             raise ValueError(f"cells must be distinct, at least one; got {self.cells!r}")
         checks.one_of("unit", self.unit, checks.UNITS)
-        if not isinstance(self.fixed, bool):
-            raise TypeError(f"fixed must be True or False, got {self.fixed!r}")
+        checks.truth("fixed", self.fixed)
 
     def compose(self, guarantees: Mapping[str, Guarantee]) -> Guarantee:
         """Guarantee of one release a cell, each from its own cell's units alone: the largest epsilon and delta.

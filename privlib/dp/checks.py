@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 UNITS = ("record", "user")
 RELATIONS = ("add_drop", "replace", "replace_with_null")
+
+
+def settle(record: object, **checks: Callable[[str, Any], Any]) -> None:
+    """Put each named field of a frozen `record` through its check (name, value) and keep what the check returns."""
+    for name, check in checks.items():
+        object.__setattr__(record, name, check(name, getattr(record, name)))
 
 
 def positive(name: str, value: float) -> float:
@@ -48,7 +56,7 @@ def open_probability(name: str, value: float) -> float:
     return number
 
 
-def whole(name: str, value: int, *, at_least: int) -> int:
+def whole(name: str, value: int, *, at_least: int = 1) -> int:
     """`value` as an int of at least `at_least`; TypeError for other types (bool, 3.0), ValueError when smaller."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be an integer, got {value!r}")
@@ -59,6 +67,13 @@ def whole(name: str, value: int, *, at_least: int) -> int:
     if number < at_least:
         raise ValueError(f"{name} must be an integer of at least {at_least}, got {value!r}")
     return number
+
+
+def truth(name: str, value: bool) -> bool:
+    """`value` when it is True or False; TypeError otherwise."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return value
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:

@@ -27,7 +27,7 @@ class GaussianLoss:
     assumptions: ClassVar[tuple[str, ...]] = Simulation.assumptions
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mu", checks.positive("mu", self.mu))
+        checks.settle(self, mu=checks.positive)
 
     @classmethod
     def of(cls, noise_std: float, l2_sensitivity: float) -> GaussianLoss:
@@ -57,7 +57,7 @@ class LaplaceLoss:
     assumptions: ClassVar[tuple[str, ...]] = Simulation.assumptions
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
+        checks.settle(self, epsilon=checks.positive)
 
     def delta(self, epsilon: float) -> float:
         return max(0.0, -math.expm1((epsilon - self.epsilon) / 2)) if epsilon < self.epsilon else 0.0
@@ -81,8 +81,7 @@ class GuaranteeLoss:
     assumptions: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checks.nonnegative("epsilon", self.epsilon))
-        object.__setattr__(self, "failure", checks.probability("failure", self.failure))
+        checks.settle(self, epsilon=checks.nonnegative, failure=checks.probability)
 
     def delta(self, epsilon: float) -> float:
         if epsilon >= self.epsilon:
@@ -163,7 +162,7 @@ class PrivacyCurve:
                 raise TypeError(f"parts must be losses with a known pair of laws, got {type(part).__name__}")
             if isinstance(part, PairLoss) and self.relation != "add_drop":
                 raise ValueError(f"a PairLoss is known under add_drop only, got relation {self.relation!r}")
-        object.__setattr__(self, "grid", checks.positive("grid", self.grid))
+        checks.settle(self, grid=checks.positive)
         carried = [name for part in self.parts for name in part.assumptions]
         said = Guarantee(0.0, 0.0, self.unit, self.relation, self.assumptions)
         object.__setattr__(self, "assumptions", tuple(dict.fromkeys((*said.assumptions, *carried))))

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from privlib.dp import checks
+from privlib.dp.billed import Billed
 from privlib.dp.discrete import EXACT_STD, LARGEST_SCALE, discrete_gaussian_delta
 from privlib.dp.guarantees import Guarantee
-from privlib.dp.noise import NoiseSource, Simulation
+from privlib.dp.noise import NoiseSource
 from privlib.dp.zcdp import ZCDP, largest_rho
 
 NAME = "discrete Gaussian vector"
@@ -31,7 +32,8 @@ def discrete_gaussian_noise_std(epsilon: float, delta: float, l2_sensitivity: fl
     that move at all move by 1), `size` an integer >= 1. Raises TypeError or ValueError outside.
     """
     epsilon, delta = checks.positive("epsilon", epsilon), checks.open_probability("delta", delta)
-    l2_sensitivity, size = _integer_sensitivity(l2_sensitivity), checks.whole("size", size, at_least=1)
+    l2_sensitivity = _integer_sensitivity("l2_sensitivity", l2_sensitivity)
+    size = checks.whole("size", size)
     return _noise_std(epsilon, delta, math.floor(l2_sensitivity) if size == 1 else l2_sensitivity, size == 1)
 
 
@@ -54,10 +56,10 @@ def _zcdp(noise_std: float, l2_sensitivity: float, unit="record", relation="add_
     return dataclasses.replace(bill, composed=(NAME,))
 
 
-def _integer_sensitivity(l2_sensitivity: float) -> float:
-    number = checks.positive("l2_sensitivity", l2_sensitivity)
+def _integer_sensitivity(name: str, value: float) -> float:
+    number = checks.positive(name, value)
     if not 1 <= number <= LARGEST_SCALE:
-        raise ValueError(f"l2_sensitivity of integers must lie in [1, 2^40], got {l2_sensitivity!r}")
+        raise ValueError(f"{name} of integers must lie in [1, 2^40], got {value!r}")
     return number
 
 
@@ -75,7 +77,7 @@ def _smallest(enough: Callable[[float], bool], guess: float, step: float) -> flo
 
 
 @dataclass(frozen=True)
-class DiscreteGaussianMechanism:
+class DiscreteGaussianMechanism(Billed):
     """Releases a vector of integers plus i.i.d. discrete Gaussian noise: (epsilon, delta)-DP and rho-zCDP.
 
     Inequalities, whenever the query moves by at most `l2_sensitivity` in the l2 norm between neighbours D, D' under
@@ -95,10 +97,8 @@ class DiscreteGaussianMechanism:
     relation: str = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
-        object.__setattr__(self, "delta", checks.open_probability("delta", self.delta))
-        object.__setattr__(self, "l2_sensitivity", _integer_sensitivity(self.l2_sensitivity))
-        object.__setattr__(self, "shape", checks.lengths("shape", self.shape))
+        checks.settle(self, epsilon=checks.positive, delta=checks.open_probability)
+        checks.settle(self, l2_sensitivity=_integer_sensitivity, shape=checks.lengths)
         self._guarantee(())
 
     def release(self, private, noise: NoiseSource) -> np.ndarray:
@@ -121,15 +121,6 @@ class DiscreteGaussianMechanism:
         if math.prod(self.shape) == 1 and self.noise_std <= EXACT_STD:
             return discrete_gaussian_delta(epsilon, self.noise_std, int(self.l2_sensitivity))
         return _zcdp(self.noise_std, self.l2_sensitivity).delta(epsilon)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The bill of exact draws, with "idealized numerics" among its assumptions."""
-        return self._guarantee(Simulation.assumptions)
-
-    def guarantee_under(self, noise: NoiseSource) -> Guarantee:
-        """The bill of a release through `noise`, with that source's assumptions; the same (epsilon, delta)."""
-        return self._guarantee(noise.assumptions)
 
     def _guarantee(self, assumptions: tuple[str, ...]) -> Guarantee:
         return Guarantee(self.epsilon, self.delta, self.unit, self.relation, assumptions, (NAME,))

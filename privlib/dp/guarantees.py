@@ -112,15 +112,20 @@ class Guarantee:
         }
 
     def __str__(self) -> str:
-        text = f"({self.epsilon:g}, {self.delta:g})-DP, unit {self.unit}, relation {self.relation}"
-        if self.composed:
-            text += f"; composed of {' + '.join(self.composed)}"
-        if self.assumptions:
-            text += f"; assuming {', '.join(self.assumptions)}"
-        return text
+        return in_words(f"({self.epsilon:g}, {self.delta:g})-DP", self)
 
     def _parts(self) -> tuple[str, ...]:
         return self.composed or (f"({self.epsilon:g}, {self.delta:g})-DP",)
+
+
+def in_words(promise: str, bill) -> str:
+    """A promise with the unit, relation, parts and assumptions of the bill that makes it."""
+    text = f"{promise}, unit {bill.unit}, relation {bill.relation}"
+    if bill.composed:
+        text += f"; composed of {' + '.join(bill.composed)}"
+    if bill.assumptions:
+        text += f"; assuming {', '.join(bill.assumptions)}"
+    return text
 
 
 def _sum_up(a: float, b: float) -> float:

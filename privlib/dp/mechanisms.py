@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from privlib.dp import checks
+from privlib.dp.billed import Billed
 from privlib.dp.gaussian import gaussian_delta, gaussian_noise_std
 from privlib.dp.guarantees import Guarantee
-from privlib.dp.noise import NoiseSource, Simulation
+from privlib.dp.noise import NoiseSource
 from privlib.dp.zcdp import ZCDP
 
 
 @dataclass(frozen=True)
-class LaplaceMechanism:
+class LaplaceMechanism(Billed):
     """Releases a query's vector plus i.i.d. Laplace noise: (epsilon, 0)-DP.
 
     Inequality: Pr[M(D) in S] <= exp(epsilon) Pr[M(D') in S] whenever the query moves by at most
@@ -32,9 +33,7 @@ class LaplaceMechanism:
     relation: str = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
-        object.__setattr__(self, "l1_sensitivity", checks.positive("l1_sensitivity", self.l1_sensitivity))
-        object.__setattr__(self, "shape", checks.lengths("shape", self.shape))
+        checks.settle(self, epsilon=checks.positive, l1_sensitivity=checks.positive, shape=checks.lengths)
         self._guarantee(())
 
     def release(self, private, noise: NoiseSource) -> np.ndarray:
@@ -47,21 +46,12 @@ class LaplaceMechanism:
         """Laplace parameter b that a release through `noise` uses (standard deviation b sqrt 2)."""
         return noise.laplace_scale(self.epsilon, self.l1_sensitivity, math.prod(self.shape))
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """The bill of continuous noise, with "idealized numerics" among its assumptions."""
-        return self._guarantee(Simulation.assumptions)
-
-    def guarantee_under(self, noise: NoiseSource) -> Guarantee:
-        """The bill of a release through `noise`, with that source's assumptions; never above `epsilon`."""
-        return self._guarantee(noise.assumptions)
-
     def _guarantee(self, assumptions: tuple[str, ...]) -> Guarantee:
         return Guarantee(self.epsilon, 0.0, self.unit, self.relation, assumptions, ("Laplace vector",))
 
 
 @dataclass(frozen=True)
-class GaussianMechanism:
+class GaussianMechanism(Billed):
     """Releases a query's vector plus i.i.d. Gaussian noise: (epsilon, delta)-DP at any epsilon > 0.
 
     Inequality: Pr[M(D) in S] <= exp(epsilon) Pr[M(D') in S] + delta whenever the query moves by at most
@@ -80,10 +70,8 @@ class GaussianMechanism:
     relation: str = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
-        object.__setattr__(self, "delta", checks.open_probability("delta", self.delta))
-        object.__setattr__(self, "l2_sensitivity", checks.positive("l2_sensitivity", self.l2_sensitivity))
-        object.__setattr__(self, "shape", checks.lengths("shape", self.shape))
+        checks.settle(self, epsilon=checks.positive, delta=checks.open_probability)
+        checks.settle(self, l2_sensitivity=checks.positive, shape=checks.lengths)
         self._guarantee(())
 
     def release(self, private, noise: NoiseSource) -> np.ndarray:
@@ -100,15 +88,6 @@ class GaussianMechanism:
         """Exact privacy curve of the continuous noise: the delta it has at another `epsilon` in [0, inf]."""
         std = gaussian_noise_std(self.epsilon, self.delta, self.l2_sensitivity)
         return gaussian_delta(epsilon, std, self.l2_sensitivity)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The bill of continuous noise, with "idealized numerics" among its assumptions."""
-        return self._guarantee(Simulation.assumptions)
-
-    def guarantee_under(self, noise: NoiseSource) -> Guarantee:
-        """The bill of a release through `noise`, with that source's assumptions; never above (epsilon, delta)."""
-        return self._guarantee(noise.assumptions)
 
     def zcdp_under(self, noise: NoiseSource) -> ZCDP:
         """The rho of a release through `noise`: what zCDP accounting adds up instead of (epsilon, delta)."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from privlib.dp import checks
+from privlib.dp.billed import Billed
 from privlib.dp.divergence import hockey_stick
 from privlib.dp.guarantees import Guarantee
-from privlib.dp.noise import NoiseSource, Simulation
+from privlib.dp.noise import NoiseSource
 
 
 @dataclass(frozen=True)
-class RandomizedResponse:
+class RandomizedResponse(Billed):
     """Every answer is kept with probability p, else released as one of the k - 1 others: (epsilon, 0)-DP.
 
     p = exp(epsilon) / (exp(epsilon) + k - 1), each other has q = 1 / (exp(epsilon) + k - 1); a lie is never the truth.
@@ -33,9 +35,8 @@ class RandomizedResponse:
     relation: str = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
-        object.__setattr__(self, "categories", checks.whole("categories", self.categories, at_least=2))
-        object.__setattr__(self, "shape", checks.lengths("shape", self.shape))
+        two_or_more = functools.partial(checks.whole, at_least=2)
+        checks.settle(self, epsilon=checks.positive, categories=two_or_more, shape=checks.lengths)
         checks.one_of("relation", self.relation, ("replace",))
         checks.one_of("unit", self.unit, checks.UNITS)
 
@@ -71,15 +72,6 @@ class RandomizedResponse:
         with np.errstate(divide="ignore"):
             rows = np.log(self.channel[:2])
         return hockey_stick(rows[0], rows[1], epsilon)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The bill of exact draws, with "idealized numerics" among its assumptions."""
-        return self._guarantee(Simulation.assumptions)
-
-    def guarantee_under(self, noise: NoiseSource) -> Guarantee:
-        """The bill of a release through `noise`, with that source's assumptions; the same epsilon."""
-        return self._guarantee(noise.assumptions)
 
     def _guarantee(self, assumptions: tuple[str, ...]) -> Guarantee:
         name = f"randomized response, {self.categories} categories"

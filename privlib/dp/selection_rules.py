@@ -1,9 +1,10 @@
-"""Selection of an ordered short list in one shot of Gumbel noise, or by rounds of permute-and-flip."""
+"""Private selection of an ordered short list: exponential rounds, one shot of Gumbel noise, permute-and-flip."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
@@ -11,14 +12,15 @@ from typing import ClassVar
 import numpy as np
 
 from privlib.dp import checks
+from privlib.dp.billed import Billed
 from privlib.dp.guarantees import Guarantee
-from privlib.dp.noise import NoiseSource, Simulation
+from privlib.dp.noise import NoiseSource
 from privlib.dp.selection_laws import gumbel_log_law, permute_and_flip_log_law
 from privlib.dp.zcdp import ZCDP, largest_rho
 
 
 @dataclass(frozen=True)
-class SelectionRule(ABC):
+class SelectionRule(Billed):
     """What the rules share: `rounds` distinct indices out, best first, each paid `round_epsilon`.
 
     Arguments, all public: `rounds` L >= 1, `epsilon` > 0, `coordinate_sensitivity` > 0, a bound on every single
@@ -40,14 +42,10 @@ class SelectionRule(ABC):
     relation: str = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rounds", checks.whole("rounds", self.rounds, at_least=1))
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
-        sensitivity = checks.positive("coordinate_sensitivity", self.coordinate_sensitivity)
-        object.__setattr__(self, "coordinate_sensitivity", sensitivity)
-        delta = checks.nonnegative("delta", self.delta)
-        object.__setattr__(self, "delta", checks.open_probability("delta", delta) if delta else 0.0)
-        if not isinstance(self.monotone, bool):
-            raise TypeError(f"monotone must be True or False, got {self.monotone!r}")
+        checks.settle(self, rounds=checks.whole, epsilon=checks.positive, coordinate_sensitivity=checks.positive)
+        checks.settle(self, delta=checks.nonnegative, monotone=checks.truth)
+        if self.delta:
+            checks.open_probability("delta", self.delta)
         Guarantee(self.epsilon, self.delta, self.unit, self.relation)
         if self.monotone and self.relation == "replace":
             raise ValueError("monotone must be False under relation 'replace': scores move both ways")
@@ -80,15 +78,6 @@ class SelectionRule(ABC):
     def log_law(self, scores) -> np.ndarray:
         """Exact log probability of each of `ordered_lists(m, rounds)` at these scores."""
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """The bill of exact draws, with "idealized numerics" among its assumptions."""
-        return self._guarantee(Simulation.assumptions)
-
-    def guarantee_under(self, noise: NoiseSource) -> Guarantee:
-        """The bill of a release through `noise`, with that source's assumptions; never above (epsilon, delta)."""
-        return self._guarantee(noise.assumptions)
-
     def zcdp_under(self, noise: NoiseSource) -> ZCDP:
         """The rho of a release through `noise`: rounds times eps_t^2 over the rule's own divisor, rounded up."""
         rho = checks.round_up(self.rounds * Fraction(self.round_epsilon) ** 2 / self.rho_divisor)
@@ -114,26 +103,53 @@ class SelectionRule(ABC):
         return Guarantee(self.epsilon, self.delta if by_zcdp else 0.0, self.unit, self.relation, assumptions, (name,))
 
 
-class OneShotGumbel(SelectionRule):
+class ExponentialRounds(SelectionRule):
+    """Rounds of the exponential mechanism, each on the indices left.
+
+    Round t draws index j among the m - t + 1 left with Pr[j] proportional to exp(eps_t C_j / (2 Delta)), Delta =
+    `coordinate_sensitivity`. Inequality, delta = 0: Pr[M(D) in S] <= exp(epsilon) Pr[M(D') in S], epsilon = L eps_t.
+    Each round: the numerator moves by a factor exp(eps_t/2) at most, the normaliser by as much (McSherry and Talwar
+    2007, Theorem 6); when scores are monotone the two move the same way and exp(eps_t C_j / Delta) is enough; rounds
+    compose adaptively. For delta > 0: each round's log-likelihood ratio spans at most eps_t over the outcomes (ln
+    ratio_j is (C_j - C'_j) eps_t / (2 Delta) plus a constant), so it is eps_t^2/8-zCDP (Dong, Durfee and Rogers 2020;
+    Cesar and Rogers 2021, Lemma 3.4), L rounds L eps_t^2/8.
+    Accuracy: with probability at least 1 - beta every round t loses at most
+    (2 Delta / eps_t) (ln(m - t + 1) + ln(L / beta)) against the best index left (half of it when monotone).
+    """
+
+    name = "exponential mechanism"
+    rho_divisor = 8
+
+    @property
+    def gumbel_scale(self) -> float:
+        """`noise_scale`: every round divides the scores by this and adds Gumbel noise."""
+        return self.noise_scale
+
+    def loss_bound(self, m: int, beta: float) -> float:
+        """Loss of score against the best index left that no round exceeds, with probability >= 1 - beta."""
+        m, beta = checks.whole("m", m, at_least=self.rounds), checks.open_probability("beta", beta)
+        return self.noise_scale * (math.log(m) + math.log(self.rounds / beta))
+
+    def _draw(self, scores: np.ndarray, noise: NoiseSource) -> np.ndarray:
+        return _one_by_one(noise.argmax_gumbel, scores, self.noise_scale, self.rounds)
+
+    def log_law(self, scores) -> np.ndarray:
+        return gumbel_log_law(scores, self.noise_scale, self.rounds)
+
+
+class OneShotGumbel(ExponentialRounds):
     """The L largest scores after one Gumbel draw for each, in order: the law of `ExponentialRounds`, in one pass.
 
-    Noise C_j + (2 Delta / eps_t) G_j. Inequality, delta = 0: Pr[M(D) in S] <= exp(epsilon) Pr[M(D') in S], epsilon =
-    L eps_t, for the ordered list has the law of L exponential-mechanism rounds at eps_t (proof: `gumbel_log_law`).
-    For delta > 0: each round's log-likelihood ratio spans at most eps_t over the outcomes (ln ratio_j is
-    (C_j - C'_j) eps_t / (2 Delta) plus a constant), so it is eps_t^2/8-zCDP (Dong, Durfee and Rogers 2020; Cesar
-    and Rogers 2021, Lemma 3.4), L rounds L eps_t^2/8. That the list is released in order is what is billed: the noisy
-    scores themselves are not, and must not be, released.
+    Noise C_j + (2 Delta / eps_t) G_j. The ordered list has the law of L exponential-mechanism rounds at eps_t (proof:
+    `gumbel_log_law`), so their inequalities, bills and accuracy are its own. That the list is released in order is what
+    is billed: the noisy scores themselves are not, and must not be, released.
     Source: Durfee and Rogers 2019, Lemma 4.2.
     """
 
     name = "one-shot Gumbel"
-    rho_divisor = 8
 
     def _draw(self, scores: np.ndarray, noise: NoiseSource) -> np.ndarray:
         return noise.top_gumbel(scores, self.noise_scale, self.rounds)
-
-    def log_law(self, scores) -> np.ndarray:
-        return gumbel_log_law(scores, self.noise_scale, self.rounds)
 
 
 class PermuteAndFlip(SelectionRule):
@@ -150,14 +166,19 @@ class PermuteAndFlip(SelectionRule):
     rho_divisor = 2
 
     def _draw(self, scores: np.ndarray, noise: NoiseSource) -> np.ndarray:
-        chosen, scale = np.empty(self.rounds, dtype=np.int64), self.noise_scale
-        for turn in range(self.rounds):
-            chosen[turn] = noise.argmax_exponential(scores, scale)
-            scores[chosen[turn]] = -np.inf
-        return chosen
+        return _one_by_one(noise.argmax_exponential, scores, self.noise_scale, self.rounds)
 
     def log_law(self, scores) -> np.ndarray:
         return permute_and_flip_log_law(scores, self.noise_scale, self.rounds)
+
+
+def _one_by_one(draw: Callable[[np.ndarray, float], int], scores: np.ndarray, scale: float, rounds: int) -> np.ndarray:
+    """Indices of `rounds` draws, each excluded from the later ones by a score of -inf; `scores` is used up."""
+    chosen = np.empty(rounds, dtype=np.int64)
+    for turn in range(rounds):
+        chosen[turn] = draw(scores, scale)
+        scores[chosen[turn]] = -np.inf
+    return chosen
 
 
 def _round_down(value: Fraction) -> float:

@@ -10,8 +10,9 @@ import numpy as np
 from scipy.special import betainc, betaincc
 
 from privlib.dp import checks
+from privlib.dp.billed import Billed
 from privlib.dp.guarantees import Guarantee
-from privlib.dp.noise import NoiseSource, Simulation
+from privlib.dp.noise import NoiseSource
 
 _SCAN_LIMIT = 1 << 18
 _SLACK = 1e-12  # relative rounding error of an incomplete beta function, with room
@@ -107,7 +108,7 @@ class ThresholdedCounts:
 
 
 @dataclass(frozen=True)
-class SampleAndThreshold:
+class SampleAndThreshold(Billed):
     """Publishes every tag whose sampled count reaches the threshold, with that count: (epsilon, delta)-DP.
 
     Each record keeps its one tag with probability `rate`, independently; tags kept by at least `threshold` records are
@@ -127,9 +128,7 @@ class SampleAndThreshold:
     relation: str = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checks.nonnegative("epsilon", self.epsilon))
-        object.__setattr__(self, "rate", checks.open_probability("rate", self.rate))
-        object.__setattr__(self, "threshold", checks.whole("threshold", self.threshold, at_least=1))
+        checks.settle(self, epsilon=checks.nonnegative, rate=checks.open_probability, threshold=checks.whole)
         checks.one_of("relation", self.relation, ("add_drop",))
         checks.one_of("unit", self.unit, checks.UNITS)
 
@@ -152,15 +151,6 @@ class SampleAndThreshold:
     def loss(self, epsilon: float) -> float:
         """Exact privacy curve: the delta at another `epsilon` in [0, inf]."""
         return threshold_delta(epsilon, self.rate, self.threshold)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The bill of exact coins, with "idealized numerics" among its assumptions."""
-        return self._guarantee(Simulation.assumptions)
-
-    def guarantee_under(self, noise: NoiseSource) -> Guarantee:
-        """The bill of a release through `noise`, with that source's assumptions; the same (epsilon, delta)."""
-        return self._guarantee(noise.assumptions)
 
     def _guarantee(self, assumptions: tuple[str, ...]) -> Guarantee:
         return Guarantee(self.epsilon, self.delta, self.unit, self.relation, assumptions, ("sample and threshold",))

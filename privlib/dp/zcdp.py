@@ -11,7 +11,7 @@ from fractions import Fraction
 from scipy.optimize import brentq
 
 from privlib.dp import checks
-from privlib.dp.guarantees import Guarantee
+from privlib.dp.guarantees import Guarantee, in_words
 
 
 @dataclass(frozen=True)
@@ -41,20 +41,8 @@ class ZCDP:
         """epsilon^2 / 2 of a pure guarantee (Bun and Steinke 2016, Proposition 4); ValueError when delta > 0."""
         if guarantee.delta > 0:
             raise ValueError(f"a pure guarantee is zCDP, one of delta {guarantee.delta:g} is not")
-        rho = _square_up(guarantee.epsilon, 2)
-        return cls(rho, guarantee.unit, guarantee.relation, guarantee.assumptions, guarantee.composed)
-
-    @classmethod
-    def from_bounded_range(cls, guarantee: Guarantee, rounds: int = 1) -> ZCDP:
-        """rounds (epsilon/rounds)^2 / 8 of `rounds` equal bounded-range rounds that compose to a pure `guarantee`.
-
-        Only for rounds whose log-likelihood ratio spans an interval no longer than epsilon/rounds over all outcomes:
-        the exponential mechanism's, not permute-and-flip's (Dong, Durfee and Rogers 2020, Definition 2; Cesar and
-        Rogers 2021, Lemma 3.4). Whoever calls this vouches for it. ValueError when delta > 0.
-        """
-        if guarantee.delta > 0:
-            raise ValueError(f"bounded range is a pure guarantee, got delta {guarantee.delta:g}")
-        rho = _square_up(guarantee.epsilon, 8 * checks.whole("rounds", rounds, at_least=1))
+        epsilon = guarantee.epsilon
+        rho = epsilon if epsilon == math.inf else checks.round_up(Fraction(epsilon) ** 2 / 2)
         return cls(rho, guarantee.unit, guarantee.relation, guarantee.assumptions, guarantee.composed)
 
     @classmethod
@@ -120,12 +108,7 @@ class ZCDP:
         return Guarantee(self.epsilon(delta), delta, self.unit, self.relation, self.assumptions, self._parts())
 
     def __str__(self) -> str:
-        text = f"{self.rho:g}-zCDP, unit {self.unit}, relation {self.relation}"
-        if self.composed:
-            text += f"; composed of {' + '.join(self.composed)}"
-        if self.assumptions:
-            text += f"; assuming {', '.join(self.assumptions)}"
-        return text
+        return in_words(f"{self.rho:g}-zCDP", self)
 
     def _parts(self) -> tuple[str, ...]:
         return self.composed or (f"{self.rho:g}-zCDP",)
@@ -148,10 +131,6 @@ def _largest_rho(epsilon: float, delta: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if bill(middle) <= epsilon else (low, middle)
     return low
-
-
-def _square_up(value: float, divisor: int) -> float:
-    return value if value == math.inf else checks.round_up(Fraction(value) ** 2 / divisor)
 
 
 def _root(rising: Callable[[float], float]) -> float:

@@ -187,8 +187,8 @@ def render(judgements: Sequence[Judgement], profile: str, notebooks: Sequence[st
             "",
             f"## {paper}",
             "",
-            "| id | where | claim | paper's value | ours | verdict | evidence |",
-            "|---|" * 1 + "---|" * 6,
+            "| id | verdict | where | claim | paper's value | ours | evidence |",
+            "|" + "---|" * 7,
         ]
         lines += [_row(j, profile, notebooks) for j in judgements if j.claim.paper == paper]
     return "\n".join(lines) + "\n"
@@ -208,7 +208,7 @@ def _row(judgement: Judgement, profile: str, notebooks: Sequence[str]) -> str:
     if not evidence and judgement.verdict == NOT_RUN:
         evidence.append(_escaped(f"needs {claim.needs}"))
     value = " ".join(part for part in (claim.value, claim.unit) if part)
-    cells = [claim.id, *map(_escaped, (claim.item, claim.claim, value, judgement.ours)), f"**{judgement.verdict}**"]
+    cells = [claim.id, f"**{judgement.verdict}**", *map(_escaped, (claim.item, claim.claim, value, judgement.ours))]
     return "| " + " | ".join([*cells, "; ".join(evidence).replace("|", "\\|")]) + " |"
 
 

@@ -164,8 +164,9 @@ def _trend(body: str, rows: pandas.DataFrame, tolerance: str) -> Finding:
             correlation = sign * float(spearmanr(x, y).statistic) if y.nunique() > 1 else 0.0
             holds &= correlation >= SPEARMAN
             ours.append(sign * correlation)
-    what = "spread" if direction == "steady" else "Spearman"
-    return Finding(bool(holds), f"{what} {_span(ours)} in {len(ours)} group{'s' * (len(ours) > 1)}")
+    what = f"spread of {column}" if direction == "steady" else f"rank correlation of {column} with {over}"
+    series = f" ({len(ours)} series, by {by})" if by else ""
+    return Finding(bool(holds), f"{what}: {_span(ours)}{series}")
 
 
 def _order(body: str, rows: pandas.DataFrame, tolerance: str) -> Finding:
@@ -181,7 +182,7 @@ def _order(body: str, rows: pandas.DataFrame, tolerance: str) -> Finding:
         apart += bool(_interval(above, column)[0].min() > _interval(below, column)[1].max())
     if not total:
         raise NoRows(f"no group holds both {first} and {second}")
-    return Finding(apart == total, f"apart in {apart} of {total} group{'s' * (total > 1)}")
+    return Finding(apart == total, f"{column} {relation} in {apart} of {total} comparison{'s' * (total > 1)}")
 
 
 def _interval(rows: pandas.DataFrame, column: str):
@@ -230,5 +231,5 @@ def _column(rows: pandas.DataFrame, name: str):
 
 
 def _span(values: list[float]) -> str:
-    low, high = min(values), max(values)
+    low, high = min(values) + 0.0, max(values) + 0.0  # never "-0"
     return f"{low:.4g}" if math.isclose(low, high, rel_tol=1e-9) else f"{low:.4g} to {high:.4g}"

@@ -103,15 +103,18 @@ def test_disjoint_units_pay_once_and_the_declaration_travels_by_name():
 
 
 def test_parallel_composition_by_enumeration():
-    """Counts of two cells with randomized parity: one record more or less keeps to the larger bill; two in two cells
-    (an exchange across cells) do not, which is why "replace" is refused."""
-    epsilon = 0.8
-    tell = np.array([[epsilon, 0.0], [0.0, epsilon]]) - np.logaddexp(epsilon, 0.0)
+    """Counts of two cells with randomized parity, of unlike budgets: one record more or less keeps to the larger bill,
+    and in one cell attains it; two in two cells (an exchange across cells) do not keep to it, which is why "replace"
+    is refused."""
+    bills = {"bbc": 0.8, "cnn": 0.5}
+    tell = [np.array([[epsilon, 0.0], [0.0, epsilon]]) - np.logaddexp(epsilon, 0.0) for epsilon in bills.values()]
 
     def law(counts):
-        return (tell[counts[0] % 2][:, None] + tell[counts[1] % 2][None, :]).ravel()
+        return (tell[0][counts[0] % 2][:, None] + tell[1][counts[1] % 2][None, :]).ravel()
 
-    said = CELLS.compose({cell: Guarantee(epsilon, 0.0, "record", "add_drop") for cell in CELLS.cells}).epsilon
+    stated = {cell: Guarantee(epsilon, 0.0, "record", "add_drop") for cell, epsilon in bills.items()}
+    said = CELLS.compose(stated).epsilon
+    assert hockey_stick(law((0, 0)), law((1, 0)), 0.99 * said) > 0
     for counts in np.ndindex(3, 3):
         for more in ((counts[0] + 1, counts[1]), (counts[0], counts[1] + 1)):
             for p, q in ((law(counts), law(more)), (law(more), law(counts))):

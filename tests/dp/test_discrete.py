@@ -114,7 +114,7 @@ def test_tiny_scales_are_dominated_by_zero_and_large_ones_have_their_variance(so
         gauss = source.add_discrete_gaussian(zeros, std) / std
         laplace = source.add_discrete_laplace(zeros, std) / std
         assert 0.7 < np.mean(gauss**2) < 1.3  # 6.7 deviations
-        assert 1.4 < np.mean(laplace**2) < 2.8  # 8 deviations up; Chernoff down
+        assert 1.3 < np.mean(laplace**2) < 3.0  # below 1e-8, by convolution: squares have a heavy tail
 
 
 def test_sums_saturate_and_never_wrap_round(source):

@@ -105,7 +105,7 @@ def test_opendps_map_states_the_same_rho():
 
 
 def test_every_entry_is_noised_with_the_full_deviation(source):
-    """Chi-square-like band on each of 12 second moments (Bernstein at 1e-8 each); noise times 0.7 is outside."""
+    """Chi-square-like band on each of 12 second moments (below 4e-8 each); noise times 0.7 is outside."""
     runs = 300 if source.kind == "secure" else 4000
     private = np.arange(12).reshape(3, 4) * 1000
     noise = np.array([VECTOR.release(private, source) for _ in range(runs)]) - private

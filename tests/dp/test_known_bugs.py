@@ -21,6 +21,10 @@ smartnoise-core#243  test_smartnoise_core_316_243_sigma_of_epsilon_of_sigma_is_s
 smartnoise-core#356  dp/test_exact.py::test_smartnoise_core_356_a_mean_moves_more_than_the_bounds_over_the_count_at_hand
 smartnoise-core#356  synthesis/test_centroids.py::test_nothing_heavy_releases_an_empty_set_and_no_error
 jax_privacy#270  dp/test_audit.py::test_jax_privacy_270_equal_score_distributions_report_no_epsilon
+lapets/shamirs#2  synthesis/protocol/test_protocol_shares.py::test_any_share_alone_says_nothing
+renproject/shamir#36  synthesis/protocol/test_protocol_shares.py::test_any_share_alone_says_nothing
+renproject/shamir#36  synthesis/protocol/test_protocol_shares.py::test_bad_shares_are_refused
+renproject/shamir#36  synthesis/protocol/test_protocol_shares.py::test_bad_sharings_are_refused
 DPImageBench#1  dp/test_budget.py::test_dpimagebench_1_rounds_accounted_are_rounds_noised
 papermill#245  experiments/test_profiles.py::test_parameters_that_papermill_would_let_through_are_refused
 papermill#906  experiments/test_profiles.py::test_parameters_that_papermill_would_let_through_are_refused
@@ -30,8 +34,7 @@ jupyter-book#1320  book/test_build.py::test_an_error_output_fails_the_build
 jupyter-book#1633  book/test_current.py::test_a_run_older_than_an_edit_is_refused
 vec2text similarity  evaluation/test_embedding.py::test_what_cannot_be_computed_raises
 
-Left to the issue that brings the code: lapets/shamirs#2 and renproject/shamir#36 (nothing here shares secrets yet; the
-protocol's shares), and the similarity of vec2text's own evaluation (the row above covers our metrics).
+The row of vec2text covers our metrics; its own evaluation is not called.
 """
 
 from __future__ import annotations
@@ -78,7 +81,7 @@ def named(row: str) -> tuple[Path, str]:
 
 def test_every_row_of_the_table_names_a_test_that_exists():
     rows = [line.split("  ") for line in __doc__.splitlines() if re.fullmatch(r"\S+[# ]\w+  \S*test_\w+\S*", line)]
-    assert len(rows) == 27
+    assert len(rows) == 31
     for report, test in rows:
         file, name = named(test)
         functions = {node.name for node in ast.parse(file.read_text()).body if isinstance(node, ast.FunctionDef)}
@@ -209,10 +212,10 @@ STATED = {
 
 @pytest.mark.parametrize("kind", STATED, ids=lambda kind: kind.__name__)
 def test_smartnoise_sdk_317_no_public_parameter_has_a_default_that_means_no_noise(kind):
-    """Each parameter left out in turn, or None, raises; `monotone` alone has a default, the careful one."""
+    """Each parameter left out in turn, or None, raises; two have a default, the careful one: not monotone, delta 0."""
     stated = STATED[kind]
     kind(**stated)
-    assert {field.name for field in dataclasses.fields(kind)} - set(stated) <= {"monotone"}
+    assert {field.name for field in dataclasses.fields(kind)} - set(stated) <= {"monotone", "delta"}
     for name in stated:
         rest = {key: value for key, value in stated.items() if key != name}
         with pytest.raises(TypeError, match=name):

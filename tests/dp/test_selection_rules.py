@@ -7,10 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from privlib.dp import OneShotGumbel, PermuteAndFlip, Secure, Simulation, ordered_lists
+from privlib.dp import ExponentialRounds, OneShotGumbel, PermuteAndFlip, Secure, Simulation, ordered_lists
 
 WHO = {"unit": "record", "relation": "add_drop"}
-RULES = [OneShotGumbel(3, 1.0, 0.5, **WHO), PermuteAndFlip(3, 1.0, 0.5, delta=1e-6, **WHO)]
+RULES = [kind(3, 1.0, 0.5, **WHO) for kind in (ExponentialRounds, OneShotGumbel)]
+RULES.append(PermuteAndFlip(3, 1.0, 0.5, delta=1e-6, **WHO))
 SECRET = 987654.25
 
 

@@ -83,9 +83,14 @@ def test_rounding_to_the_paper_s_digits():
 def test_ours_is_said_in_words():
     alternative = Alternative("number", "mean where epsilon=1 at most 1; mean where law=flat is 0.5")
     assert evaluate(alternative, ROWS, "").ours == "0.1 to 0.9; 0.5"
-    assert evaluate(Alternative("trend", "mean rising over epsilon where law=rises"), ROWS, "").ours == (
-        "Spearman 1 in 1 group"
-    )
+    rank = "rank correlation of mean with epsilon: "
+    for kind, body, words in (
+        ("trend", "mean rising over epsilon where law=rises", rank + "1"),
+        ("trend", "mean falling over epsilon by law where law!=rises", rank + "-1 to 0 (2 series, by law)"),
+        ("trend", "mean steady over epsilon where law=flat", "spread of mean: 0"),
+        ("order", "mean of law=rises below law=flat where epsilon=1", "mean below in 1 of 1 comparison"),
+    ):
+        assert evaluate(Alternative(kind, body), ROWS, "").ours == words
 
 
 @pytest.mark.parametrize(
