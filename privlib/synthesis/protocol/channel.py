@@ -1,0 +1,64 @@
+"""The anonymous channel: holds what came in, forgets from whom, passes it on in a random order.
+
+It is trusted to hide who sent what from the servers and to admit only registered senders, each once a phase and
+receiver. Payloads are taken to be sealed to their receiver (sealing is not built here): the channel must not read tags.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from privlib.dp import NoiseSource
+from privlib.synthesis.protocol.messages import ADDRESS_BYTES, Malformed, frame, unframe
+
+NOBODY = bytes(ADDRESS_BYTES)
+
+
+class Channel:
+    """A shuffling relay for `senders`, each with how many frames it may send to each receiver in each phase.
+
+    `accept` takes a frame in; `flush` passes all of them on, in random order, under fresh handles in place of the
+    senders; `back` finds who is behind a handle, for the reply. Of a frame it keeps sender, receiver and length only
+    once it has been passed on. Not defended: what the time of arrival tells, and traffic inside one phase.
+    """
+
+    def __init__(self, senders: dict[bytes, int | None], noise: NoiseSource) -> None:
+        self._allowance = senders
+        self._noise = noise
+        self._waiting: dict[bytes, None] = {}  # in order of arrival; a frame that comes twice is one frame
+        self._sent: Counter[tuple[bytes, bytes]] = Counter()
+        self._senders: dict[bytes, bytes] = {}
+        self.transcript: list[tuple[bytes, bytes, int]] = []
+
+    def accept(self, data: bytes) -> None:
+        """Takes a frame in. Raises Malformed for a stranger or one frame too many; the same bytes again are ignored."""
+        if data in self._waiting:
+            return
+        source, destination, payload = unframe(data)
+        if source not in self._allowance:
+            raise Malformed("frame from a sender that is not registered")
+        allowed = self._allowance[source]
+        if allowed is not None and self._sent[source, destination] >= allowed:
+            raise Malformed(f"more than {allowed} frames of one sender to one receiver in one phase")
+        self._sent[source, destination] += 1
+        self._waiting[data] = None
+        self.transcript.append((source, destination, len(payload)))
+
+    def flush(self) -> list[bytes]:
+        """Everything taken in since the last flush, shuffled, senders replaced by handles."""
+        frames = list(self._waiting)
+        self._waiting, self._sent = {}, Counter()
+        passed = []
+        for place in self._noise.permutation(len(frames)).tolist():
+            source, destination, payload = unframe(frames[place])
+            handle = bytes(self._noise.integers(256, ADDRESS_BYTES).astype("u1"))
+            self._senders[handle] = source
+            passed.append(frame(handle, destination, payload))
+        return passed
+
+    def back(self, data: bytes) -> bytes:
+        """A reply to a handle, addressed to the sender behind it. Malformed when there is none."""
+        source, handle, payload = unframe(data)
+        if handle not in self._senders:
+            raise Malformed("reply to an unknown handle")
+        return frame(source, self._senders[handle], payload)

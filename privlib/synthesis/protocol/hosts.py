@@ -1,0 +1,34 @@
+"""Users that live in one process: each has its own records, coins and state, and sees only frames addressed to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from privlib.synthesis.protocol.messages import EVERYONE, unframe
+from privlib.synthesis.protocol.users import User
+
+
+class UserHost:
+    """Passes frames to its `users` by address; one to everyone goes to each."""
+
+    def __init__(self, users: Sequence[User]) -> None:
+        self._users = {user.address: user for user in users}
+
+    def begin(self) -> list[bytes]:
+        return [data for user in self._users.values() for data in user.begin()]
+
+    def receive(self, data: bytes) -> list[bytes]:
+        _, destination, _ = unframe(data)
+        if destination == EVERYONE:
+            return [answer for user in self._users.values() for answer in user.receive(data)]
+        return self._users[destination].receive(data)
+
+    @property
+    def stopped(self) -> dict[bytes, str]:
+        """Users that stopped after a bad proof, and why."""
+        return {address: user.stopped for address, user in self._users.items() if user.stopped}
+
+
+def user_address(number: int) -> bytes:
+    """Address of user 0, 1, ...: 8 bytes."""
+    return b"u" + number.to_bytes(7, "big")

@@ -1,0 +1,132 @@
+"""What both servers share: every accepted frame is logged before it counts, and answered the same way again.
+
+State is a function of the log, so a server that is stopped anywhere and started from its log goes on where it was. A
+frame that was accepted before is answered again and counted once; one that cannot be accepted is refused: its reason
+is kept, nothing else changes, nobody is answered.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from privlib.dp import NoiseSource
+from privlib.synthesis.protocol.log import Log
+from privlib.synthesis.protocol.messages import Contribution, Malformed, Message, decode, encode, frame, unframe
+from privlib.synthesis.protocol.ristretto import MalformedElement
+from privlib.synthesis.protocol.settings import Plan, Settings
+from privlib.synthesis.protocol.shares import Share
+
+_FRAME, _OWN, _START = b"F", b"O", b"S"
+
+
+class Refused(ValueError):
+    """A message that reads well but has no place here: wrong time, wrong sender, wrong size, or told before."""
+
+
+class Server:
+    """One server of a run at `address`, with the log at `path`; `noise` gives every coin it needs.
+
+    `refused` lists why frames were turned away since the start.
+    """
+
+    address: bytes
+    share_index: int
+
+    def __init__(self, settings: Settings, path: Path, noise: NoiseSource) -> None:
+        self.settings = settings
+        self.refused: list[str] = []
+        self._log = Log(path)
+        self._seen: set[bytes] = set()
+        self.plan: Plan | None = None
+        self.counts: dict[bytes, int] = {}
+        self.shares: dict[bytes, dict[bytes, Share]] = {}  # tag -> nonce -> share
+        starts = 0
+        self._begin()
+        for record in self._log.records:
+            if record[:1] == _FRAME:
+                self._accept(record[1:])
+            elif record[:1] == _OWN:
+                self._recall(record[1:])
+            else:
+                starts += 1
+        # a seeded source would give the coins of an earlier start again: a proof's scalar used twice gives the key away
+        self._noise = noise.child(f"start {starts}")
+        self._log.append(_START)
+
+    def receive(self, data: bytes) -> list[bytes]:
+        """Frames that answer the frame `data`; none when it is refused."""
+        try:
+            source, destination, payload = unframe(data)
+            message = decode(payload, self.settings.session)
+            if destination not in (self.address, b"everyone"):
+                raise Refused("frame for someone else")
+            if data not in self._seen:
+                self._check(source, message)
+                self._log.append(_FRAME + data)
+                self._accept(data)
+        except (Malformed, MalformedElement, Refused) as error:
+            self.refused.append(str(error))
+            return []
+        return [self._frame(where, answer) for where, answer in self._answer(source, message)]
+
+    def _accept(self, data: bytes) -> None:
+        source, _, payload = unframe(data)
+        self._seen.add(data)
+        self._apply(source, decode(payload, self.settings.session))
+
+    def _remember(self, record: bytes) -> None:
+        """Logs something of one's own (a key, drawn dummies) before it is used."""
+        self._log.append(_OWN + record)
+        self._recall(record)
+
+    def _frame(self, destination: bytes, message: Message) -> bytes:
+        return frame(self.address, destination, encode(message, self.settings.session))
+
+    def _open(self, counts: dict[bytes, int]) -> None:
+        """The released tags are known: so is the plan for their sums."""
+        self.counts = counts
+        self.plan = self.settings.plan(tuple(counts.values()))
+        self.shares = {tag: {} for tag in counts}
+
+    def _check_contribution(self, message: Contribution) -> None:
+        """Refuses a share of an unknown tag, of another size, or under a nonce that already has one."""
+        share, plan = message.share, self.plan
+        if plan is None or message.tag not in self.shares:
+            raise Refused("contribution to a tag that is not released")
+        if (share.index, share.parties) != (self.share_index, 2):
+            raise Refused(f"share {share.index} of {share.parties} where {self.share_index} of 2 belongs")
+        if share.modulus != plan.modulus:
+            raise Refused(f"share modulo {share.modulus} where {plan.modulus} belongs")
+        if len(share.values) != self.settings.rotation.size:
+            raise Refused(f"share of {len(share.values)} entries where {self.settings.rotation.size} belong")
+        if message.nonce in self.shares[message.tag]:
+            raise Refused("contribution under a nonce that has one")
+
+    def _begin(self) -> None:
+        raise NotImplementedError
+
+    def _recall(self, record: bytes) -> None:
+        raise NotImplementedError
+
+    def _check(self, source: bytes, message: Message) -> None:
+        raise NotImplementedError
+
+    def _apply(self, source: bytes, message: Message) -> None:
+        raise NotImplementedError
+
+    def _answer(self, source: bytes, message: Message) -> list[tuple[bytes, Message]]:
+        raise NotImplementedError
+
+
+def summed(shares: list[Share]) -> Share:
+    """One party's share of the sum, of at least one share."""
+    total = shares[0]
+    for share in shares[1:]:
+        total = total.plus(share)
+    return total
+
+
+def transcript(path: Path, settings: Settings) -> list[tuple[bytes, Message]]:
+    """(source, message) of every frame that the server with the log at `path` accepted, in order: all that it saw."""
+    frames = [unframe(record[1:]) for record in Log(path).records if record[:1] == _FRAME]
+    return [(source, decode(payload, settings.session)) for source, _, payload in frames]

@@ -1,0 +1,149 @@
+"""The tagging server: tags without seeing them, dummies, and one of the two shares of every vector."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from privlib.dp import NoiseSource
+from privlib.synthesis.protocol import oprf, ristretto
+from privlib.synthesis.protocol.dummies import draw_dummies
+from privlib.synthesis.protocol.messages import (
+    CLOCK,
+    CONTRIBUTIONS,
+    NONCE_BYTES,
+    REQUESTS,
+    SYNTHESIS,
+    TAG_BYTES,
+    TAGGING,
+    Close,
+    Contribution,
+    Holding,
+    Message,
+    PartialSum,
+    Published,
+    Release,
+    Report,
+    TagReply,
+    TagRequest,
+)
+from privlib.synthesis.protocol.server import Refused, Server, summed
+from privlib.synthesis.protocol.settings import Settings
+
+_KEY, _DUMMIES = b"K", b"D"
+
+
+class TaggingServer(Server):
+    """Evaluates the pseudorandom function for at most `max_users` blind requests, then never again.
+
+    It opens each released tag's sum of shares once, for one set of contributors: two sums that differ in one user would
+    show that user's vector. It withholds a sum that too few contributed to.
+    What it learns: how many users asked, the released tags and counts (with its key, hence their buckets), which
+    random nonces contributed where. Vectors are hidden from it by the other share.
+    """
+
+    address = TAGGING
+    share_index = 1
+
+    def __init__(self, settings: Settings, path: Path, noise: NoiseSource) -> None:
+        super().__init__(settings, path, noise)
+        if self._key is None:
+            self._remember(_KEY + bytes(self._noise.integers(256, ristretto.SCALAR_BYTES).astype("u1")))
+
+    @property
+    def public_key(self) -> bytes:
+        """What every user must know beforehand: the proofs are held against it."""
+        return self._key.public
+
+    def _begin(self) -> None:
+        self._key: oprf.KeyPair | None = None
+        self._dummies: list[Report] | None = None
+        self._requests = 0
+        self._closed: set[int] = set()
+        self._opened: dict[bytes, tuple[bytes, ...]] = {}
+
+    def _recall(self, record: bytes) -> None:
+        kind, data = record[:1], record[1:]
+        if kind == _KEY:
+            self._key = oprf.KeyPair.derived(data, self.settings.session)
+            return
+        size = NONCE_BYTES + TAG_BYTES
+        parts = [data[at : at + size] for at in range(0, len(data), size)]
+        self._dummies = [Report(part[:NONCE_BYTES], part[NONCE_BYTES:]) for part in parts]
+
+    def _check(self, source: bytes, message: Message) -> None:
+        match message:
+            case TagRequest(blinded):
+                if REQUESTS in self._closed or self._requests >= self.settings.max_users:
+                    raise Refused("no more tags are given")
+                if len(blinded) != self.settings.bucket_cap:
+                    raise Refused(f"{len(blinded)} elements where {self.settings.bucket_cap} belong")
+                for data in blinded:
+                    ristretto.element("blinded", data)
+            case Close(phase) if source == CLOCK and phase in (REQUESTS, CONTRIBUTIONS):
+                if phase == CONTRIBUTIONS and self.plan is None:
+                    raise Refused("nothing is released yet")
+            case Release(_, counts) if source == SYNTHESIS:
+                if REQUESTS not in self._closed or self.plan is not None:
+                    raise Refused("a release comes once, after the requests")
+                if min(counts, default=self.settings.threshold) < self.settings.threshold:
+                    raise Refused("a released count is below the threshold")
+            case Contribution():
+                if CONTRIBUTIONS in self._closed:
+                    raise Refused("contribution after the last")
+                self._check_contribution(message)
+            case Holding(tag, _) if source == SYNTHESIS:
+                if CONTRIBUTIONS not in self._closed or tag not in self.shares:
+                    raise Refused("a sum is opened after the last contribution, for a released tag")
+                if tag in self._opened:
+                    raise Refused("the sum of this tag was opened for another set of contributors")
+            case Published() if source == SYNTHESIS:
+                pass
+            case _:
+                raise Refused(f"{type(message).__name__} is not for the tagging server")
+
+    def _apply(self, source: bytes, message: Message) -> None:
+        match message:
+            case TagRequest():
+                self._requests += 1
+            case Close(phase):
+                self._closed.add(phase)
+            case Release(tags, counts):
+                self._open(dict(zip(tags, counts, strict=True)))
+            case Contribution(nonce, tag, share):
+                self.shares[tag][nonce] = share
+            case Holding(tag, nonces):
+                self._opened[tag] = nonces
+
+    def _answer(self, source: bytes, message: Message) -> list[tuple[bytes, Message]]:
+        match message:
+            case TagRequest(blinded):
+                evaluated, proof = oprf.evaluate(self._key, blinded, self._noise)
+                return [(source, TagReply(tuple(evaluated), proof))]
+            case Close(phase) if phase == REQUESTS:
+                if self._dummies is None:
+                    self._remember(_DUMMIES + self._drawn())
+                return [(SYNTHESIS, dummy) for dummy in self._dummies]
+            case Holding(tag, nonces):
+                return [(SYNTHESIS, self._partial_sum(tag, nonces))]
+        return []
+
+    def _drawn(self) -> bytes:
+        """Dummy reports: for every multiplicity below the threshold a random number of fresh random tags."""
+        numbers = draw_dummies(
+            self.settings.threshold, self.settings.dummy_shift, self.settings.dummy_scale, self._noise.child("dummies")
+        )
+        coins = self._noise.child("dummy tags")
+        reports = []
+        for multiplicity, number in enumerate(numbers.tolist(), start=1):
+            for _ in range(number):
+                tag = bytes(coins.integers(256, TAG_BYTES).astype("u1"))
+                nonces = coins.integers(256, (multiplicity, NONCE_BYTES)).astype("u1")
+                reports.append(b"".join(nonce.tobytes() + tag for nonce in nonces))
+        return b"".join(reports)
+
+    def _partial_sum(self, tag: bytes, nonces: tuple[bytes, ...]) -> PartialSum:
+        mine = self.shares[tag]
+        both = tuple(nonce for nonce in nonces if nonce in mine)
+        needed = dict(zip(self.counts, self.plan.needed, strict=True))[tag]
+        opened = summed([mine[nonce] for nonce in both]) if len(both) >= needed else None
+        return PartialSum(tag, both, opened)
