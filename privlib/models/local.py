@@ -35,11 +35,23 @@ class LocalLanguageModel:
         self, prompts: Sequence[str], max_new_tokens: int = 128, temperature: float = 0.0, seed: int = 0
     ) -> list[str]:
         """See `LanguageModel.generate`. Raises ValueError when a prompt and its answer cannot fit."""
+        return self._continued(_prompt_tokens, prompts, max_new_tokens, temperature, seed)
+
+    def complete(
+        self, prompts: Sequence[str], max_new_tokens: int = 128, temperature: float = 0.0, seed: int = 0
+    ) -> list[str]:
+        """As `generate`, but a prompt is the beginning of a document, without the chat template.
+
+        Small models keep to a form shown by examples in a document when they do not keep to one asked for in a chat.
+        """
+        return self._continued(_document_tokens, prompts, max_new_tokens, temperature, seed)
+
+    def _continued(self, tokens, prompts: Sequence[str], max_new_tokens: int, temperature: float, seed: int):
         texts = shared.check(prompts, max_new_tokens, temperature)
         if not texts:
             return []
         tokenizer, model = _load(self.folder)
-        encoded = [_prompt_tokens(tokenizer, text) for text in texts]
+        encoded = [tokens(tokenizer, text) for text in texts]
         _check_fits(model, max(map(len, encoded)) + max_new_tokens, "prompt and answer")
         drawn = shared.seeds(texts, seed)
         order = sorted(range(len(texts)), key=lambda i: (len(encoded[i]), texts[i]))
@@ -88,6 +100,13 @@ def _prompt_tokens(tokenizer, prompt: str) -> list[int]:
     tokens = tokenizer(prompt).input_ids
     if not tokens:
         raise ValueError("prompts must each hold a token: this model has no chat template and no start token")
+    return tokens
+
+
+def _document_tokens(tokenizer, prompt: str) -> list[int]:
+    tokens = tokenizer(prompt, add_special_tokens=False).input_ids
+    if not tokens:
+        raise ValueError("prompts must each hold a token to be completed")
     return tokens
 
 

@@ -7,34 +7,62 @@ k nearest candidate tables; targets are drawn from them, private rows matched to
 from __future__ import annotations
 
 from .attacks import Attack, corrected, labelling_attack, prior_attack
+from .ceilings import guess_ceiling, share_prior, useful_dilution
+from .joint import JointQuantization, smoothed_tables
 from .leakage import MaximalLeakage, channel_sml, exact_sml, secret_ceiling, sml_bound, success_bound
 from .matching import match
 from .mechanism import RandomizedQuantization, Released
+from .ordering import order_attack
+from .prompting import LanguageModelRewriter, PromptedLabeller, RewritingReport
+from .provenance import Detector, PublicOverlap, Shadow, provenance_attack
+from .reading import Labeller, faithfulness, read_labels
 from .rewriting import Rewriter, ideal
 from .schema import Schema, Share
+from .snippets import SnippetExtractor, WordCounts
+from .splicing import Splice, splice
 from .tables import candidates
 from .tree import HIGHEST_DEGREE, Tree, chow_liu
 
 __all__ = [
     "HIGHEST_DEGREE",
     "Attack",
+    "Detector",
+    "JointQuantization",
+    "Labeller",
+    "LanguageModelRewriter",
     "MaximalLeakage",
+    "PromptedLabeller",
+    "PublicOverlap",
     "RandomizedQuantization",
     "Released",
     "Rewriter",
+    "RewritingReport",
     "Schema",
+    "Shadow",
     "Share",
+    "SnippetExtractor",
+    "Splice",
     "Tree",
+    "WordCounts",
     "candidates",
     "channel_sml",
     "chow_liu",
     "corrected",
     "exact_sml",
+    "faithfulness",
+    "guess_ceiling",
     "ideal",
     "labelling_attack",
     "match",
+    "order_attack",
     "prior_attack",
+    "provenance_attack",
+    "read_labels",
     "secret_ceiling",
+    "share_prior",
     "sml_bound",
+    "smoothed_tables",
+    "splice",
     "success_bound",
+    "useful_dilution",
 ]

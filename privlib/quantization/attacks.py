@@ -8,18 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from .mechanism import Released
+from .reading import Labeller
 from .schema import Share
-
-
-class Labeller(Protocol):
-    """A text classifier trained on public rows, whose answers are "yes" (the secret's condition holds) and "no"."""
-
-    def predict(self, texts: Sequence[str]) -> Sequence[str]: ...
 
 
 @dataclass(frozen=True)
@@ -43,8 +37,8 @@ def labelling_attack(
         released: rows that the attacker sees; texts alone where another method made them.
         secret: which share.
         gold: private share, for the error.
-        attacker: labeller of texts; None reads the labels exactly, which is possible where rewriting is
-            ideal and is this attack's best case.
+        attacker: labeller of texts that answers "yes" (the condition holds) or "no"; None reads the labels
+            exactly, which is possible where rewriting is ideal and is this attack's best case.
 
     Source: QuanText section V-C.
     """

@@ -81,13 +81,7 @@ class RandomizedQuantization:
     @property
     def guarantee(self) -> MaximalLeakage:
         """For secret choices and ideal rewriting; the number of rows is added by the release."""
-        return MaximalLeakage(
-            self.tree.tables,
-            self.candidates,
-            self.nearest,
-            self.style,
-            assumptions=(SECRET_CHOICE, "ideal rewriting", "independent style" if self.style == 1 else "style ratio"),
-        )
+        return stated(self.tree.tables, self.candidates, self.nearest, self.style)
 
     @cached_property
     def candidate_sets(self) -> tuple[np.ndarray, ...]:
@@ -109,27 +103,52 @@ class RandomizedQuantization:
             noise: source of all secret draws; a `Simulation` gives a figure, not a release.
             rewriter: `ideal` (labels only) or one that needs texts.
         """
-        texts = None
-        if self.tree.schema is not None and hasattr(private, "attributes"):
-            private, texts = self.tree.schema.encode(private), tuple(private.texts)
-        labels = checked_labels(private, self.tree.sizes, "private")
-        if len(labels) == 0:
-            raise ValueError("private: expected at least one row, got none")
+        labels, texts = private_rows(private, self.tree)
         tables = choose_tables(
             empirical_tables(labels, self.tree), self.candidate_sets, self.nearest, noise.child("choice")
         )
-        targets = draw_targets(len(labels), tables, self.tree, noise.child("targets"))
-        # Rows of one combination are matched in the order given, so that order is made a secret coin too.
-        shuffled = noise.child("order").permutation(len(labels))
-        source = np.empty(len(labels), dtype=np.int64)
-        source[match(labels[shuffled], targets)] = shuffled
-        rewritten = rewriter.rewrite(
-            None if texts is None else tuple(texts[row] for row in source),
-            labels[source],
-            targets,
-            noise.child("rewriting"),
-        )
-        assumptions = self.guarantee.assumptions
-        if noise.kind != "secure":
-            assumptions = (*assumptions, f"{noise.kind}: whoever knows its seed knows the choice")
-        return Released(targets, rewritten, tables, replace(self.guarantee, rows=len(labels), assumptions=assumptions))
+        return released_rows(labels, texts, tables, self.tree, self.guarantee, noise, rewriter)
+
+
+def stated(tables: int, gamma: int, k: int, style: float) -> MaximalLeakage:
+    """Guarantee of a choice of `tables` tables, each among k of gamma, with the assumptions it rests on."""
+    independence = "independent style" if style == 1 else "style ratio"
+    return MaximalLeakage(tables, gamma, k, style, assumptions=(SECRET_CHOICE, "ideal rewriting", independence))
+
+
+def private_rows(private, tree: Tree) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    """Checked labels int64[n, a], n >= 1, and the texts where a labelled corpus was given."""
+    texts = None
+    if tree.schema is not None and hasattr(private, "attributes"):
+        private, texts = tree.schema.encode(private), tuple(private.texts)
+    labels = checked_labels(private, tree.sizes, "private")
+    if len(labels) == 0:
+        raise ValueError("private: expected at least one row, got none")
+    return labels, texts
+
+
+def released_rows(
+    labels: np.ndarray,
+    texts: tuple[str, ...] | None,
+    tables: tuple[np.ndarray, ...],
+    tree: Tree,
+    guarantee: MaximalLeakage,
+    noise,
+    rewriter: Rewriter,
+) -> Released:
+    """What follows the choice: draw targets, match, rewrite; rows in the order in which targets were drawn."""
+    targets = draw_targets(len(labels), tables, tree, noise.child("targets"))
+    # Rows of one combination are matched in the order given, so that order is made a secret coin too.
+    shuffled = noise.child("order").permutation(len(labels))
+    source = np.empty(len(labels), dtype=np.int64)
+    source[match(labels[shuffled], targets)] = shuffled
+    rewritten = rewriter.rewrite(
+        None if texts is None else tuple(texts[row] for row in source),
+        labels[source],
+        targets,
+        noise.child("rewriting"),
+    )
+    assumptions = guarantee.assumptions
+    if noise.kind != "secure":
+        assumptions = (*assumptions, f"{noise.kind}: whoever knows its seed knows the choice")
+    return Released(targets, rewritten, tables, replace(guarantee, rows=len(labels), assumptions=assumptions))

@@ -46,13 +46,18 @@ def candidates(support_size: int, gamma: int, pool_size: int, alpha: float, nois
     if not isinstance(noise, Simulation):
         raise TypeError(f"noise: expected a Simulation of a public seed, got {type(noise).__name__}")
     pool = noise.generator.dirichlet(np.full(support_size, float(alpha)), size=pool_size)
+    return pool[farthest(pool, gamma)]
+
+
+def farthest(pool: np.ndarray, count: int) -> list[int]:
+    """Indices of `count` rows of the pool float[p, s]: the first, then each the farthest in TV from those before."""
     taken = [0]
     nearest = total_variation(pool, pool[0])
-    for _ in range(gamma - 1):
+    for _ in range(count - 1):
         nearest[taken[-1]] = -1.0  # never again, even where the pool repeats a vector
         taken.append(int(np.argmax(nearest)))
         nearest = np.minimum(nearest, total_variation(pool, pool[taken[-1]]))
-    return pool[taken]
+    return taken
 
 
 def empirical_tables(labels: np.ndarray, tree: Tree) -> tuple[np.ndarray, ...]:
@@ -72,6 +77,20 @@ def empirical_tables(labels: np.ndarray, tree: Tree) -> tuple[np.ndarray, ...]:
         counts = np.bincount(column, minlength=tree.sizes[attribute])
         tables.append(counts / counts.sum() if counts.sum() else np.full(len(counts), 1 / len(counts)))
     return tuple(tables)
+
+
+def joint_law(tables: Sequence[np.ndarray], tree: Tree) -> np.ndarray:
+    """Law float[cells] over combinations of the tree with these tables, cells in the order of np.ravel_multi_index."""
+    placed = dict(zip(tree.components, tables, strict=True))
+    cells = np.stack([axis.ravel() for axis in np.indices(tree.sizes)], axis=1)
+    law = np.ones(len(cells))
+    for attribute, parent in enumerate(tree.parent):
+        if parent < 0:
+            law *= placed[attribute, -1][cells[:, attribute]]
+        else:
+            given = np.stack([placed[attribute, value] for value in range(tree.sizes[parent])])
+            law *= given[cells[:, parent], cells[:, attribute]]
+    return law
 
 
 def nearest_candidates(candidate_set: np.ndarray, table: np.ndarray, k: int) -> np.ndarray:
