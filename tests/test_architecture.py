@@ -19,7 +19,8 @@ BELOW = {  # what each part may import of privlib
     "models": {"models", "assets", "dp"},
     **{system: {system, "dp"} for system in SYSTEMS},
     "evaluation": {"evaluation", "dp"},
-    "experiments": {"experiments", "evaluation", "models", "corpora", "assets", "dp", *SYSTEMS},
+    "baselines": {"baselines", "dp"},
+    "experiments": {"experiments", "baselines", "evaluation", "models", "corpora", "assets", "dp", *SYSTEMS},
 }
 LIGHT = {"numpy", "scipy", "privlib"}
 

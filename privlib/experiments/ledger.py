@@ -86,22 +86,24 @@ def verdict(claim: Claim, records: Sequence[Record], *, small_grid: bool = False
     The first alternative that holds on every record decides: a number is reproduced; a trend or order
     reproduces a claim of that kind and is `trend only` for the others. When none holds the claim is
     contradicted, or `not at this size` where the rule says that the record is smaller.
-    small_grid: whether an empty selection means that this profile does not run the claim (else it is an error).
+    A record of another corpus that has none of the rows asked for is passed over.
+    small_grid: whether no such row anywhere means that this profile does not run the claim (else it is an error).
     """
     rule = rules.parse(claim.rule)
     heard = []
     for alternative in rule.alternatives:
-        try:
-            findings = [rules.evaluate(alternative, made.rows, claim.tolerance) for made in records]
-        except rules.NoRows as error:
+        findings, missed = [], None
+        for made in records:
+            try:
+                findings.append((made.corpus, rules.evaluate(alternative, made.rows, claim.tolerance)))
+            except rules.NoRows as error:
+                missed = error
+        if not findings:
             if not small_grid:
-                raise
-            return Judgement(claim, NOT_RUN, f"not in the grid of this profile: {error}")
-        ours = "; ".join(
-            f"{made.corpus}: {finding.ours}" if len(records) > 1 else finding.ours
-            for made, finding in zip(records, findings, strict=True)
-        )
-        if all(finding.holds for finding in findings):
+                raise missed
+            return Judgement(claim, NOT_RUN, f"not in the grid of this profile: {missed}")
+        ours = "; ".join(f"{corpus}: {one.ours}" if len(records) > 1 else one.ours for corpus, one in findings)
+        if all(one.holds for _, one in findings):
             exact = alternative.kind == "number" or claim.kind in SHAPES
             return Judgement(claim, REPRODUCED if exact else TREND, ours)
         heard.append(ours)

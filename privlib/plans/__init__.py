@@ -6,9 +6,11 @@ records -> `AtomUniverse` (public) -> `assign` (sparse, mass at most one) -> `sk
 
 from __future__ import annotations
 
+from privlib.plans.admission import PrivateTopLPlan
 from privlib.plans.assign import assign
-from privlib.plans.decoders import Attempt, Report, report, template
-from privlib.plans.mechanisms import GaussianPlan, LaplacePlan, PrivateTopLPlan, classical_std, difference_quantile
+from privlib.plans.decoders import Attempt, Candidate, Report, free_text, mentioned, report, structured_claims, template
+from privlib.plans.intervals import Intervals, MassInterval, OrderBound, difference_quantile, intervals
+from privlib.plans.mechanisms import GaussianPlan, LaplacePlan, classical_std
 from privlib.plans.metrics import loss, mass_retained, overlap, top, value_errors
 from privlib.plans.phrases import phrase_universe
 from privlib.plans.plan import Atom, Noise, SemanticPlan
@@ -22,10 +24,14 @@ __all__ = [
     "Atom",
     "AtomUniverse",
     "Attempt",
+    "Candidate",
     "Embedding",
     "GaussianPlan",
+    "Intervals",
     "LaplacePlan",
+    "MassInterval",
     "Noise",
+    "OrderBound",
     "PrivateTopLPlan",
     "Report",
     "SemanticPlan",
@@ -37,8 +43,11 @@ __all__ = [
     "assign",
     "classical_std",
     "difference_quantile",
+    "free_text",
+    "intervals",
     "loss",
     "mass_retained",
+    "mentioned",
     "metadata_universe",
     "overlap",
     "phrase_universe",
@@ -46,6 +55,7 @@ __all__ = [
     "report",
     "sensitivity",
     "sketch",
+    "structured_claims",
     "template",
     "top",
     "user_sketch",

@@ -1,4 +1,4 @@
-"""Stage II of DP-SPIN: three ways to turn the private sketch into a plan, each with its bill."""
+"""Stage II of DP-SPIN: from the private sketch to a plan; what all mechanisms share, and the two full sketches."""
 
 from __future__ import annotations
 
@@ -6,24 +6,20 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
-from scipy.special import lambertw, ndtri
 
-from privlib.dp import ExponentialRounds, GaussianMechanism, Guarantee, LaplaceMechanism, NoiseSource
+from privlib.dp import GaussianMechanism, Guarantee, LaplaceMechanism, NoiseSource, Simulation
+from privlib.plans.intervals import difference_quantile
 from privlib.plans.plan import DEFAULT_BIN_EDGES, Atom, Noise, SemanticPlan, bin_of, checked_edges
 from privlib.plans.sensitivity import Sensitivity, sensitivity
 from privlib.plans.sketch import Sketch
 from privlib.plans.universe import AtomUniverse, default_denominator
 
-MARGIN_QUANTILE = 0.95
-
 
 @dataclass(frozen=True, kw_only=True)
 class PlanMechanism(ABC):
-    """Public settings that all three mechanisms share; private data comes in only through `release`.
+    """Public settings that all mechanisms share; private data comes in only through `release`.
 
     `universe`: m public atoms. `epsilon` > 0. `plan_size`: L atoms are admitted, 1 <= L <= m.
     `unit` "record" or "user", `relation` "add_drop" or "replace", `contribution_bound`: l1 mass B of one user (1
@@ -31,8 +27,6 @@ class PlanMechanism(ABC):
     never the protected one. `bin_edges`: rising supports, by name. `comparison_margin` >= 0: None takes the 95 %
     quantile of the difference of two noise draws.
     """
-
-    name: ClassVar[str]
 
     universe: AtomUniverse = field(kw_only=False)
     epsilon: float
@@ -66,6 +60,11 @@ class PlanMechanism(ABC):
         self.sensitivity  # noqa: B018  refuses an unknown unit, relation or bound at construction
 
     @property
+    @abstractmethod
+    def name(self) -> str:
+        """What ran, as `SemanticPlan.mechanism` says it."""
+
+    @property
     def sensitivity(self) -> Sensitivity:
         """Row of the sensitivity table that this mechanism pays for."""
         return sensitivity(self.unit, self.relation, self.contribution_bound)
@@ -75,8 +74,11 @@ class PlanMechanism(ABC):
 
         `private`: the `Sketch` of this universe, unit and bound (a smaller bound will do); `noise`: every coin.
         Guarantee: `guarantee_under(noise)`. Raises TypeError or ValueError when the sketch is of another
-        universe, unit, size or a larger bound (public facts only).
+        universe, unit, size or a larger bound (public facts only), TypeError when noise is no source.
         """
+        if isinstance(noise, type) or not hasattr(noise, "assumptions"):
+            got = type(noise).__name__
+            raise TypeError(f"noise must be a source, dp.Simulation(seed) or dp.Secure(), got {got}")
         indices, values = self.draw(self._masses(private), noise)
         order = np.lexsort((indices, -values))
         scale = self.noise_law(noise)
@@ -108,9 +110,14 @@ class PlanMechanism(ABC):
     def noise_law(self, noise: NoiseSource) -> Noise:
         """Law and scale of the noise in the released masses."""
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """Bill of exact draws and continuous noise."""
+        return self.guarantee_under(Simulation(0))
+
     @abstractmethod
     def guarantee_under(self, noise: NoiseSource) -> Guarantee:
-        """The bill of one release through `noise`."""
+        """The bill of one release through `noise`, with that source's assumptions; never above what was asked for."""
 
     def _masses(self, private: Sketch) -> np.ndarray:
         if not isinstance(private, Sketch):
@@ -130,44 +137,47 @@ class PlanMechanism(ABC):
         return Atom(rank, label, description, mass, support, bin_of(support, self.bin_edges))
 
 
-@dataclass(frozen=True, kw_only=True)
-class LaplacePlan(PlanMechanism):
-    """C~ = C + Lap(Delta_1 / epsilon) on all m atoms, then the L largest: (epsilon, 0)-DP.
-
-    Source: DP-SPIN, Section 5.1 (Laplace); selection and support are post-processing.
-    """
-
-    name: ClassVar[str] = "laplace"
+class _FullSketch(PlanMechanism):
+    """Noise on every mass, then the L largest: selection, ranks and supports are post-processing."""
 
     @property
-    def _vector(self) -> LaplaceMechanism:
-        shape = len(self.universe)
-        return LaplaceMechanism(self.epsilon, self.sensitivity.l1, shape, unit=self.unit, relation=self.relation)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Bill of continuous noise."""
-        return _named(self._vector.guarantee, "laplace sketch")
+    @abstractmethod
+    def _vector(self) -> LaplaceMechanism | GaussianMechanism: ...
 
     def guarantee_under(self, noise: NoiseSource) -> Guarantee:
-        return _named(self._vector.guarantee_under(noise), "laplace sketch")
-
-    def noise_law(self, noise: NoiseSource) -> Noise:
-        return Noise("laplace", self._vector.noise_scale(noise))
+        return replace(self._vector.guarantee_under(noise), composed=(f"{self.name} sketch",))
 
     def draw(self, masses: np.ndarray, noise: NoiseSource) -> tuple[np.ndarray, np.ndarray]:
         return np.arange(len(masses)), self._vector.release(masses, noise)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianPlan(PlanMechanism):
+class LaplacePlan(_FullSketch):
+    """C~ = C + Lap(Delta_1 / epsilon) on all m atoms, then the L largest: (epsilon, 0)-DP.
+
+    Source: DP-SPIN, Section 5.1 (Laplace).
+    """
+
+    name = "laplace"
+
+    @property
+    def _vector(self) -> LaplaceMechanism:
+        shape = len(self.universe)
+        return LaplaceMechanism(self.epsilon, self.sensitivity.l1, shape, unit=self.unit, relation=self.relation)
+
+    def noise_law(self, noise: NoiseSource) -> Noise:
+        return Noise("laplace", self._vector.noise_scale(noise))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianPlan(_FullSketch):
     """C~ = C + N(0, std^2 I) on all m atoms, then the L largest: (epsilon, delta)-DP at every epsilon > 0.
 
     The analytic calibration of Balle and Wang is used throughout; the classical formula of the paper
     (`classical_std`) is proved below epsilon 1 only. Source: DP-SPIN, Section 5.1 (Gaussian).
     """
 
-    name: ClassVar[str] = "gaussian"
+    name = "gaussian"
 
     delta: float
 
@@ -180,89 +190,8 @@ class GaussianPlan(PlanMechanism):
         super().__post_init__()
         self._vector  # noqa: B018  refuses a delta outside (0, 1) at construction
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Bill of continuous noise."""
-        return _named(self._vector.guarantee, "gaussian sketch")
-
-    def guarantee_under(self, noise: NoiseSource) -> Guarantee:
-        return _named(self._vector.guarantee_under(noise), "gaussian sketch")
-
     def noise_law(self, noise: NoiseSource) -> Noise:
         return Noise("gaussian", self._vector.noise_std(noise))
-
-    def draw(self, masses: np.ndarray, noise: NoiseSource) -> tuple[np.ndarray, np.ndarray]:
-        return np.arange(len(masses)), self._vector.release(masses, noise)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PrivateTopLPlan(PlanMechanism):
-    """L rounds of the exponential mechanism admit atoms, then Gaussian values on those only.
-
-    Rounds: Pr[j] ~ exp(eps_t C_j / (2 Delta_coord)) among the atoms left, eps_t = eps_sel / L. Values: std for
-    (eps_val, delta) at the l2 sensitivity of the restricted map. (eps_sel + eps_val, delta)-DP by composition,
-    with eps_sel = `selection_share` * epsilon, in (0, 1). Ranks follow the released values, not the rounds.
-    Source: DP-SPIN, Section 4.2 and Proposition 5.6; the even split over rounds is Appendix A.4, the share is ours.
-    """
-
-    name: ClassVar[str] = "private_topL"
-
-    delta: float
-    selection_share: float = 0.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.selection_share < 1:
-            raise ValueError(f"selection_share must lie strictly between 0 and 1, got {self.selection_share!r}")
-        self._values  # noqa: B018  refuses a delta outside (0, 1) at construction
-
-    @property
-    def _rounds(self) -> ExponentialRounds:
-        return ExponentialRounds(
-            self.plan_size,
-            self.epsilon * self.selection_share,
-            self.sensitivity.coordinate,
-            unit=self.unit,
-            relation=self.relation,
-        )
-
-    @property
-    def _values(self) -> GaussianMechanism:
-        selection = self._rounds.epsilon
-        rest = self.epsilon - selection
-        if Fraction(selection) + Fraction(rest) > Fraction(self.epsilon):  # the subtraction rounded up
-            rest = math.nextafter(rest, 0.0)
-        shape, l2 = self.plan_size, self.sensitivity.l2
-        return GaussianMechanism(rest, self.delta, l2, shape, unit=self.unit, relation=self.relation)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Bill of exact draws and continuous noise: both stages by basic composition."""
-        return self._rounds.guarantee.compose(self._values.guarantee)
-
-    def guarantee_under(self, noise: NoiseSource) -> Guarantee:
-        return self._rounds.guarantee_under(noise).compose(self._values.guarantee_under(noise))
-
-    def noise_law(self, noise: NoiseSource) -> Noise:
-        return Noise("gaussian", self._values.noise_std(noise))
-
-    def draw(self, masses: np.ndarray, noise: NoiseSource) -> tuple[np.ndarray, np.ndarray]:
-        chosen = self._rounds.release(masses, noise)
-        return chosen, self._values.release(masses[chosen], noise)
-
-
-def difference_quantile(noise: Noise, probability: float = MARGIN_QUANTILE) -> float:
-    """Quantile of the difference of two independent draws of `noise`, `probability` in [1/2, 1).
-
-    Gaussian: sqrt(2) std Phi^-1(p). Laplace: with t = x/b, Pr[difference > x] = (2 + t) exp(-t) / 4, solved
-    by the lower branch of Lambert's W. A margin for reading two masses, not for the best of many.
-    """
-    if not 0.5 <= probability < 1:
-        raise ValueError(f"probability must lie in [1/2, 1), got {probability!r}")
-    if noise.law == "gaussian":
-        return float(math.sqrt(2) * noise.scale * ndtri(probability))
-    argument = -4 * (1 - probability) * math.exp(-2)
-    return float(noise.scale * (-2 - lambertw(argument, -1).real))
 
 
 def classical_std(epsilon: float, delta: float, l2_sensitivity: float) -> float:
@@ -275,7 +204,3 @@ def classical_std(epsilon: float, delta: float, l2_sensitivity: float) -> float:
     if not 0 < delta < 1:
         raise ValueError(f"delta must lie in (0, 1), got {delta!r}")
     return l2_sensitivity * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
-
-
-def _named(guarantee: Guarantee, part: str) -> Guarantee:
-    return replace(guarantee, composed=(part,))

@@ -36,7 +36,10 @@ def loss(masses: np.ndarray, admitted: np.ndarray) -> float:
 
 def value_errors(masses: np.ndarray, indices: np.ndarray, values: np.ndarray) -> dict[str, float]:
     """linf, l1 and l2 error of raw noisy `values` at `indices`: all m for full sketches, the admitted for top-L."""
-    errors = np.asarray(values, dtype=np.float64) - _vector(masses)[_indices(masses, indices)]
+    values, exact = np.asarray(values, dtype=np.float64), _vector(masses)[_indices(masses, indices)]
+    if values.shape != exact.shape:
+        raise ValueError(f"values must be one an index, got shape {values.shape} for {len(exact)} indices")
+    errors = values - exact
     return {
         "linf": float(np.abs(errors).max()),
         "l1": float(np.abs(errors).sum()),

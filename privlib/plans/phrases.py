@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from privlib.plans.represent import Tfidf
-from privlib.plans.universe import AtomUniverse, auxiliary_counts
+from privlib.plans.universe import AtomUniverse, auxiliary_counts, refuse_private
 
 FULL_SUPPORT = 25
 """Auxiliary documents a phrase must be in (DP-SPIN, Appendix C.4); small splits ask for one text in a thousand."""
@@ -62,8 +62,14 @@ class DomainProfile:
     def _dropped(self) -> frozenset[str]:
         return self.function | self.generic | self.outside
 
+    @cached_property
+    def _themes(self) -> frozenset[str]:
+        return frozenset(self.variants.values())
+
     def keeps(self, phrase: str) -> bool:
-        """Whether a two-word phrase names a theme of this domain."""
+        """Whether a two-word phrase names a theme of this domain; one that `variants` lists does, by decision."""
+        if _listed(phrase, self.variants) or phrase in self._themes:
+            return True
         words = phrase.split()
         if any(len(word) < 3 or word in self._dropped for word in words):
             return False
@@ -79,14 +85,15 @@ def phrase_universe(
 
     Lower-case; two words with only a blank between; filtered by the domain `profile`; variants merged (the
     profile's list, plural with singular, one word order with the other), never phrases of other words; kept when
-    in
-    `support_threshold` auxiliary documents (None: `scaled_threshold`; the manifest says which); ranked by support,
-    ties by label. Fewer than `size` when fewer remain.
-    `auxiliary`: public texts or a corpus, disjoint from the protected split. TF-IDF is fitted on them.
-    Raises ValueError when no phrase remains. Source: DP-SPIN, Appendices C.4 and E.4.
+    in `support_threshold` auxiliary documents (None: `scaled_threshold`; the manifest says which); ranked by
+    support, ties by label. Fewer than `size` when fewer remain: the manifest holds both numbers and the `shortfall`.
+    `auxiliary`: public texts or a public corpus, disjoint from the protected split. TF-IDF is fitted on them.
+    Raises ValueError when no phrase remains, and for a corpus whose provenance is not public.
+    Source: DP-SPIN, Appendices C.4 and E.4.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise ValueError(f"size must be an integer of at least 1, got {size!r}")
+    refuse_private(auxiliary)
     rules = DomainProfile.load(profile)
     threshold = scaled_threshold(len(auxiliary)) if support_threshold is None else support_threshold
     documents = [set(phrases(text)) for text in auxiliary]
@@ -118,6 +125,7 @@ def phrase_universe(
         "support_threshold": threshold,
         "requested": size,
         "size": len(labels),
+        "shortfall": size - len(labels),
         **auxiliary_counts(auxiliary),
         "support": {label: support[label] for label in labels},
     }
@@ -143,6 +151,8 @@ def singular(word: str) -> str:
     """Singular of a regular English plural, other words unchanged."""
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "sses", "xes")) and len(word) > 4:
+        return word[:-2]
     return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word
 
 

@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, product
 from types import MappingProxyType
 from typing import Any
 
@@ -18,9 +18,21 @@ SCHEMA = 1
 LOWEST_BIN = "trace"
 DEFAULT_BIN_EDGES: Mapping[str, float] = MappingProxyType({"low": 0.02, "moderate": 0.05, "high": 0.1})
 _ASSUMING = "assuming "
-_LAWS = {"gaussian": "gaussian", "laplace": "laplace", "private_topL": "gaussian"}
+SELECTIONS = ("rounds", "one_shot", "permute_and_flip")
+ACCOUNTINGS = ("basic", "zcdp")
 _ROUNDING = 1e-9
 _LARGEST = 2**53
+
+
+def admission_name(selection: str, monotone: bool, accounting: str) -> str:
+    """Mechanism name of a plan by private admission; "private_topL" alone is the paper's."""
+    parts = (selection if selection != "rounds" else "", "monotone" if monotone else "", accounting)
+    return "_".join(["private_topL", *(part for part in parts if part and part != "basic")])
+
+
+_LAWS = {"gaussian": "gaussian", "laplace": "laplace"} | {
+    admission_name(*settings): "gaussian" for settings in product(SELECTIONS, (False, True), ACCOUNTINGS)
+}
 
 
 @dataclass(frozen=True)
@@ -137,7 +149,8 @@ class SemanticPlan:
         """Read a plan; `noise`, `composition`, `bin_edges`, `plan_size` may be missing.
 
         Raises ValueError on text that is not JSON, another schema, unknown, missing or repeated keys, wrong types,
-        NaN, and on values that disagree: masses against ranks, supports, bins, noise against mechanism.
+        NaN, a mechanism of no known name, and on values that disagree: masses against ranks, supports, bins, noise
+        against mechanism.
         """
         found = _keys(
             "plan",
@@ -226,8 +239,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _check_consistent(plan: SemanticPlan) -> None:
     """ValueError where values that follow from one another disagree by more than the rounding of JSON."""
-    law = _LAWS.get(plan.mechanism)
-    if plan.noise is not None and law is not None and plan.noise.law != law:
+    if plan.mechanism not in _LAWS:
+        raise ValueError(f"mechanism must be one of {', '.join(_LAWS)}; got {plan.mechanism!r}")
+    law = _LAWS[plan.mechanism]
+    if plan.noise is not None and plan.noise.law != law:
         raise ValueError(f"noise law of mechanism {plan.mechanism!r} must be {law!r}, got {plan.noise.law!r}")
     if any(above.mass < below.mass for above, below in pairwise(plan.atoms)):
         raise ValueError(f"masses must fall with the rank, got {[atom.mass for atom in plan.atoms]}")

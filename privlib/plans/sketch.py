@@ -85,9 +85,9 @@ def user_sketch(
     vectors, unit_ids = _checked(vectors), check_texts("unit_ids", unit_ids)
     if len(unit_ids) != vectors.shape[0]:
         raise ValueError(f"unit_ids must be one a row, got {len(unit_ids)} for {vectors.shape[0]} rows")
-    known: dict[str, int] = {}
     # ids as they are: an array of texts would drop trailing NULs and merge two users into one
-    owner = np.array([known.setdefault(name, len(known)) for name in unit_ids], dtype=np.int64)
+    known = {name: place for place, name in enumerate(dict.fromkeys(unit_ids))}
+    owner = np.fromiter(map(known.__getitem__, unit_ids), np.int64, len(unit_ids))
     users = len(known)
     membership = sparse.csr_array((np.ones(len(owner)), (owner, np.arange(len(owner)))), (users, len(owner)))
     sums = sparse.csr_array(membership @ vectors)
@@ -104,8 +104,9 @@ def clip_rows(sums: sparse.csr_array, contribution_bound: float) -> np.ndarray:
     bound = int(np.floor(contribution_bound / GRID))
     total = np.repeat(totals, lengths)
     over = total > bound
-    # whole numbers of any size: products of two counts of 2^-20 may pass 2^63
-    steps[over] = (steps[over].astype(object) * bound // total[over].astype(object)).astype(np.int64)
+    # products of two counts of 2^-20 may pass 2^63: whole numbers of any size then
+    kind = np.int64 if int(steps.max(initial=0)) * bound < 2**63 else object
+    steps[over] = (steps[over].astype(kind) * bound // total[over].astype(kind)).astype(np.int64)
     return steps * GRID
 
 

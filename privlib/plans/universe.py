@@ -87,11 +87,13 @@ def metadata_universe(
 
     `auxiliary`: texts with `.attributes` (name -> one value a record), public or disjoint from the protected
     records. `fields`: the attributes joined by " / "; a part that is missing ("") is left out of the label.
-    `size` >= 1: fewer atoms when fewer combinations exist (the manifest holds the realized number).
+    `size` >= 1: fewer atoms when fewer combinations exist (the manifest holds the realized number and the `shortfall`).
     Order: auxiliary support, ties by label. TF-IDF is fitted on the auxiliary texts and the labels.
+    Raises ValueError for fields that are not there or are all empty, and for a corpus whose provenance is not public.
     Source: DP-SPIN, Appendix D.3.
     """
     _check_size(size)
+    refuse_private(auxiliary)
     missing = [name for name in fields if name not in auxiliary.attributes]
     if missing or not fields:
         raise ValueError(f"fields must name attributes of the corpus ({sorted(auxiliary.attributes)}), got {fields!r}")
@@ -108,10 +110,20 @@ def metadata_universe(
         "candidates": len(support),
         "requested": size,
         "size": len(ranked),
+        "shortfall": size - len(ranked),
         **auxiliary_counts(auxiliary),
         "support": {label: support[label] for label in ranked},
     }
     return AtomUniverse(tuple(ranked), (), manifest, Tfidf.fit([*auxiliary, *ranked]))
+
+
+def refuse_private(auxiliary: Any) -> None:
+    """Raise ValueError for a corpus that says it is private: labels taken from it would be a release of their own."""
+    if getattr(getattr(auxiliary, "provenance", None), "public", True) is not True:
+        raise ValueError(
+            "auxiliary must be public text, got a corpus whose provenance is not public; for texts that are "
+            "public say so where they are read (corpora.read(..., public=True))"
+        )
 
 
 def auxiliary_counts(auxiliary: Any) -> dict[str, int]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
 from privlib.dp import Simulation
+from privlib.evaluation import embedding
 from privlib.evaluation.embedding import (
     frequent,
+    heavy_buckets,
     nearest_distances,
     neighbour_counts,
-    support_protection,
-    upper_bound,
+    same_corpus_reference,
+    unrelated_reference,
     utility,
 )
 
@@ -54,33 +58,56 @@ def test_utility_on_a_line():
 def test_what_cannot_be_computed_raises():
     with pytest.raises(ValueError, match="outputs"):
         utility(np.zeros((0, 2)), np.ones((3, 2)), 1.0)
-    with pytest.raises(ValueError, match="frequent_texts"):
+    with pytest.raises(ValueError, match="texts must hold"):
         utility(np.ones((3, 2)), np.zeros((0, 2)), 1.0)
     with pytest.raises(ValueError, match="finite"):
         nearest_distances(np.full((2, 2), np.nan), np.ones((2, 2)))
     with pytest.raises(ValueError, match="dimension"):
         nearest_distances(np.ones((2, 2)), np.ones((2, 3)))
-    with pytest.raises(ValueError, match="distances"):
-        support_protection(np.zeros((3, 0)), 1.0)
 
 
-def test_a_zero_always_comes_with_its_upper_bound():
-    none = support_protection(np.full((20, 50), 2.0), reach=1.0)
-    assert (none.mean, none.any_run, none.runs) == (0.0, 0.0, 20)
-    assert none.upper == pytest.approx(1 - 0.05 ** (1 / 20), rel=1e-9)
-    assert none.upper == pytest.approx(3 / 20, rel=0.08)
-    some = np.full((20, 50), 2.0)
-    some[3, 7] = 0.5
-    found = support_protection(some, reach=1.0)
-    assert found.mean == 1 / 1000
-    assert found.any_run == 1 / 20
-    assert found.upper > 1 / 20
+def test_tiles_change_nothing_and_bound_the_memory(monkeypatch):
+    """4,000 x 4,000 distances would take 128 MB; tiles of 64 x 256 stay below 4 MB beside the input."""
+    x, y = points(4000), points(3000, seed=1)
+    counts, distances = neighbour_counts(x, 0.8), nearest_distances(x, y)
+    monkeypatch.setattr(embedding, "_ROWS", 64)
+    monkeypatch.setattr(embedding, "_COLUMNS", 256)
+    tracemalloc.start()
+    np.testing.assert_array_equal(neighbour_counts(x, 0.8), counts)
+    np.testing.assert_array_equal(nearest_distances(x, y), distances)
+    assert tracemalloc.get_traced_memory()[1] < 4e6
+    tracemalloc.stop()
 
 
-def test_the_upper_bound_is_clopper_pearson():
-    from scipy.stats import binom
+def test_references_draw_without_replacement_and_bracket_the_distance():
+    texts, others = points(300), points(200, seed=2) + 8.0
+    same = same_corpus_reference(texts, 150, 0.5, Simulation(1))
+    far = unrelated_reference(others, texts, 150, 0.5, Simulation(1))
+    order = Simulation(1).permutation(300)
+    others_only = cdist(texts[order[150:]], texts[order[:150]]).min(axis=1)  # no text scores itself
+    assert same.l2 == pytest.approx(others_only.mean())
+    assert same.l2 < far.l2
+    assert far.recall == far.precision == 0.0
+    assert same.outputs == far.outputs == 150
+    for outputs in (0, 300):
+        with pytest.raises(ValueError, match="outputs"):
+            same_corpus_reference(texts, outputs, 0.5, Simulation(1))
+    with pytest.raises(ValueError, match="outputs"):
+        unrelated_reference(others, texts, 201, 0.5, Simulation(1))
 
-    for failures, runs in ((0, 5), (2, 10), (9, 10)):
-        bound = upper_bound(failures, runs)
-        assert binom.cdf(failures, runs, bound) == pytest.approx(0.05, rel=1e-8)
-    assert upper_bound(10, 10) == 1.0
+
+def test_heavy_buckets_are_counted_over_all_records():
+    tags = np.repeat([[0, 0], [0, 1], [5, 5], [7, 0]], [10, 9, 12, 30], axis=0)
+    found = heavy_buckets(np.array([[0, 1], [7, 0]]), tags, frequency=10)
+    assert (found.heavy, found.found, found.correct) == (3, 2, 1)
+    assert (found.precision, found.recall) == (1 / 2, 1 / 3)
+    nothing = heavy_buckets(np.zeros((0, 2), dtype=int), tags, frequency=10)
+    assert nothing.recall == 0.0
+    with pytest.raises(ValueError, match="precision"):
+        _ = nothing.precision
+    with pytest.raises(ValueError, match="tags must hold"):
+        heavy_buckets(np.zeros((0, 2), dtype=int), tags, frequency=31)
+    with pytest.raises(ValueError, match="distinct"):
+        heavy_buckets(np.array([[7, 0], [7, 0]]), tags, frequency=10)
+    with pytest.raises(ValueError, match="shapes"):
+        heavy_buckets(np.zeros((1, 3), dtype=int), tags, frequency=10)

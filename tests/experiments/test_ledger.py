@@ -78,6 +78,16 @@ def test_a_small_grid_is_no_verdict_and_a_missing_row_elsewhere_is_an_error():
         verdict(row, [made()])
 
 
+def test_a_record_without_the_rows_asked_for_leaves_the_verdict_to_the_others():
+    row = claim(rule="number: mean where epsilon=8 is 5.0")
+    far = experiments.record(
+        id="r", title="T", rows=pd.DataFrame({"epsilon": [8.0], "mean": [5.0]}), parameters={}, seed=1
+    )
+    off = dataclasses.replace(far, values=((8.0, 6.0),))
+    assert verdict(row, [made(), far]).verdict == REPRODUCED
+    assert verdict(row, [made(), off]).verdict == verdict(row, [far, off]).verdict == CONTRADICTED
+
+
 def put(workspace: Workspace, claims: list[Claim], records=(), profile="book", complete=True) -> None:
     """Write a ledger and a run."""
     workspace.book.mkdir(exist_ok=True)

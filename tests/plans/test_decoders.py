@@ -6,6 +6,7 @@ import pytest
 
 from privlib import plans
 from privlib.dp import Guarantee
+from privlib.plans import decoders
 from privlib.plans.decoders import supported_comparisons
 from privlib.plans.plan import Atom
 
@@ -47,6 +48,23 @@ def test_the_template_says_no_comparison_within_the_margin():
     assert "more support" not in plans.template()(PLAN, ())
 
 
+def test_the_template_says_what_a_support_is_of():
+    text = plans.template()(PLAN, ())
+    assert "A support is a noisy mass over the public denominator 100.0, not a share of the protected texts." in text
+    assert plans.verify(text, PLAN).accepted
+    assert plans.verify(text, PLAN, ("long wait", "cold food", "dirty room")).accepted
+
+
+def test_feedback_names_the_passage_and_each_complaint_once():
+    text = "Cold food is first. Cold food is the most common theme. Cold food is number one. It is at 99%."
+    said = decoders.feedback(text, plans.verify(text, PLAN).violations).splitlines()
+    assert said[0] == "first: the released ranks do not give this to 'cold food'."
+    assert 1 < len(said) == len(set(said)) <= 3
+    report = plans.report(PLAN, lambda plan, attempts: text)
+    assert report.attempts[0].feedback == "\n".join(said)
+    assert plans.report(PLAN, plans.template()).attempts[0].feedback == ""
+
+
 @pytest.mark.parametrize("limit", [0, -1, True, 2.0])
 def test_max_attempts_is_checked(limit):
     with pytest.raises(ValueError, match="max_attempts"):
@@ -59,6 +77,6 @@ def test_an_empty_plan_has_a_report():
 
 
 def test_a_fallback_that_does_not_verify_is_not_released(monkeypatch):
-    monkeypatch.setattr("privlib.plans.decoders.template", lambda: lambda plan, attempts: "Dirty room.")
+    monkeypatch.setattr("privlib.plans.decoders.attempts.template", lambda: lambda plan, attempts: "Dirty room.")
     with pytest.raises(ValueError, match="template text that verifies, got violations of kind \\['atom'\\]"):
         plans.report(PLAN, lambda plan, attempts: "Asbestos.")

@@ -48,6 +48,31 @@ def test_the_figure_is_drawn_from_a_record():
 
     rows = study.utility(SKETCH, UNIVERSE, **GRID)
     record = experiments.record(id="plans-test", title="t", rows=rows, parameters={}, seed=3, bands=study.BANDS)
-    figure = figures.draw_utility(record, [record])
-    assert [axis.get_title() for axis in figure.axes] == ["MassRetained", "Loss (support mass)"] * 2
+    elsewhere = rows.assign(corpus="other")
+    other = experiments.record(id="plans-test", title="t", rows=elsewhere, parameters={}, seed=3, bands=study.BANDS)
+    figure = figures.draw_utility(record, [other])
+    assert [axis.get_title() for axis in figure.axes] == list(figures.PANELS.values()) * 2
+    assert [note.get_text() for axis in figure.axes for note in axis.texts] == [
+        "closed-form",
+        "other (recorded, interactive)",
+    ]
     matplotlib.pyplot.close(figure)
+
+
+def test_corpora_stand_below_one_another_with_their_settings():
+    from privlib.experiments.studies import plans_corpora
+
+    case = plans_corpora.prepare("generated", "packaged", universe_size=20, texts=800)
+    small = plans_corpora.prepare("generated", "packaged", universe_size=12, sparsity=2, texts=800)
+    grid = {**GRID, "draws": 3}
+    rows = study.across([case, small], **grid)
+    assert list(rows.columns[:5]) == ["corpus", "universe_size", "sparsity", "mechanism", "epsilon"]
+    assert rows.groupby(["universe_size", "sparsity"]).ngroups == 2
+    alone = study.utility(plans.record_sketch(case.vectors, case.universe.fingerprint), case.universe, **grid)
+    assert rows.iloc[: len(alone), 3:].reset_index(drop=True).equals(alone)
+
+
+def test_promises_name_unit_and_relation():
+    said = study.promises(["gaussian", "laplace"], 1e-6, [0.5, 2.0], "user", "replace")
+    assert "(epsilon, 1e-06)-DP at epsilon in {0.5, 2}, unit user, relation replace" in said[0]
+    assert "(epsilon, 0)-DP" in said[1]

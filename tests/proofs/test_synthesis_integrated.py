@@ -12,10 +12,12 @@ from privlib.synthesis import (
     InfeasibleBudget,
     calibrate,
     collision_probability,
+    joint_delta,
     joint_noise_multiplier,
     release_delta,
     release_epsilon,
     release_noise_std,
+    union_noise_std,
 )
 from privlib.synthesis.joint import deltas_by_size
 
@@ -58,11 +60,21 @@ def test_the_bound_covers_an_exact_expectation_in_one_dimension():
 
 
 def test_far_members_of_a_bucket_outnumber_what_one_fixed_pair_suggests():
-    """The gap in the paper's proof: the share of far bucket mates against the chance of one far pair."""
+    """The gap in the paper's proof: the share of far bucket mates is 91 times the chance of one far pair.
+
+    100 near points and 10,000 far ones, k = 2; then counted over 300 random grids, where the paper's chance of one in
+    a thousand is far below any plausible mean (which is above 0.03 in all but a share below 1e-6 of such runs).
+    """
     dims, edge, near, far = 2, 2 / math.sqrt(2), 100, 10_000
-    p_near, p_far = collision_probability(0.1, edge, dims), collision_probability(12.0, edge, dims)
-    share_of_far = far * p_far / (far * p_far + near * p_near)
-    assert share_of_far > 30 * p_far
+    p_near, p_far = collision_probability(1e-3, edge, dims), collision_probability(25.0, edge, dims)
+    assert far * p_far / (far * p_far + near * p_near) / p_far == pytest.approx(91, abs=0.5)
+    generator, shares = Simulation(6).generator, []
+    for _ in range(300):
+        offset = generator.random(dims) * edge
+        gaps = 25.0 * generator.standard_normal((far, dims)) / math.sqrt(dims)
+        mates = (np.floor((gaps + offset) / edge) == 0).all(axis=1).sum()
+        shares.append(mates / (mates + near))
+    assert np.mean(shares) > 30 * p_far > 0.03
 
 
 @pytest.mark.parametrize(("epsilon", "rate", "tau", "v"), [(4, 0.3, 30, 4), (16, 0.6, 60, 3)])
@@ -86,6 +98,24 @@ def test_it_scales_with_the_radius_and_grows_with_the_cap():
     assert release_delta(4, 2 * base, 0.3, 30, 20, 10**6) < release_delta(4, base, 0.3, 30, 20, 10**6)
     # never better than knowing that every member is within half a radius
     assert base > joint_noise_multiplier(4, 1e-6, 0.3, 30) * 0.5
+
+
+def test_all_or_nothing_lies_between_the_integrated_bound_and_the_worst_case():
+    """One distance for all: the joint delta at it, and the chance that any of N_max records beyond it collides."""
+    arguments = (4, 1e-6, 0.3, 30, 20, 10**6)
+    noise, distance = union_noise_std(*arguments)
+    edge = 2 / math.sqrt(20)
+    far = 10**6 * collision_probability(distance, edge, 20)
+    assert joint_delta(4, noise / distance, 0.3, 30) + far <= 1e-6
+    assert joint_delta(4, 0.999 * noise / distance, 0.3, 30) + far > 1e-6
+    for other in (0.9 * distance, 1.1 * distance):  # no other distance needs less
+        left = 1e-6 - 10**6 * collision_probability(other, edge, 20)
+        assert left <= 0 or joint_noise_multiplier(4, left, 0.3, 30) * other > noise
+    assert release_noise_std(*arguments) < noise
+    assert union_noise_std(*arguments, radius=0.5)[0] == pytest.approx(noise / 2, rel=1e-9)
+    assert union_noise_std(*arguments[:-1], 10**8)[0] > noise
+    with pytest.raises(InfeasibleBudget, match="delta_threshold"):
+        union_noise_std(4, 1e-6, 0.5, 10, 20, 10**6)
 
 
 def test_edges_and_refusals():

@@ -13,7 +13,7 @@ from privlib.dp import Simulation
 if TYPE_CHECKING:
     import pandas as pd
 
-    from privlib.corpora import Corpus
+    from privlib.experiments.studies.plans_corpora import Case
 
 MECHANISMS = ("gaussian", "laplace", "private_topL")
 METRICS = ("mass_retained", "loss", "overlap")
@@ -27,27 +27,24 @@ BANDS = {  # what another machine's arithmetic may move; the draws are seeded, s
 SPREAD = (5.0, 95.0)  # percentiles of the draws that bands show
 
 
-def texts(corpus: Corpus, atoms: str, count: int, seed: int) -> Corpus:
-    """The texts an experiment on a public corpus uses: those with an issue for "metadata", about `count` (0: all)."""
-    if atoms == "metadata":
-        corpus = corpus.where([bool(issue) for issue in corpus.attributes["issue"]])
-    return corpus if count == 0 else corpus.sample(min(count, len(corpus)), seed=seed, public_size=len(corpus))
-
-
-def universe(auxiliary: Corpus, atoms: str, profile: str, size: int) -> plans.AtomUniverse:
-    """Public atoms of a public split: `atoms` "phrases" (by a domain `profile`) or "metadata" (issues)."""
-    if atoms == "phrases":
-        return plans.phrase_universe(auxiliary, profile=profile, size=size)
-    if atoms == "metadata":
-        return plans.metadata_universe(auxiliary, size=size)
-    raise ValueError(f"atoms must be 'phrases' or 'metadata', got {atoms!r}")
-
-
 def mechanism(
-    name: str, atoms: plans.AtomUniverse, epsilon: float, delta: float, plan_size: int, relation: str = "add_drop"
+    name: str,
+    atoms: plans.AtomUniverse,
+    epsilon: float,
+    delta: float,
+    plan_size: int,
+    relation: str = "add_drop",
+    unit: str = "record",
+    contribution_bound: float = 1.0,
 ) -> plans.GaussianPlan | plans.LaplacePlan | plans.PrivateTopLPlan:
-    """The record-level mechanism called `name` in `MECHANISMS`; Laplace has no delta."""
-    settings = {"epsilon": epsilon, "plan_size": plan_size, "unit": "record", "relation": relation}
+    """The mechanism called `name` in `MECHANISMS`; Laplace has no delta."""
+    settings = {
+        "epsilon": epsilon,
+        "plan_size": plan_size,
+        "unit": unit,
+        "relation": relation,
+        "contribution_bound": contribution_bound,
+    }
     if name == "laplace":
         return plans.LaplacePlan(atoms, **settings)
     if name not in MECHANISMS:
@@ -85,17 +82,23 @@ def utility(
         for epsilon in epsilons:
             setting = mechanism(name, atoms, float(epsilon), delta, plan_size)
             stream = noise.child(f"{name} {float(epsilon)!r}")
-            measured = np.array([_measure(setting, sketch, stream.child("draw")) for _ in range(draws)])
+            measured = np.array([measure(setting, sketch, stream.child("draw")) for _ in range(draws)])
             rows.append({"mechanism": name, "epsilon": float(epsilon), "draws": draws} | _summary(measured))
     return pd.DataFrame(rows)
 
 
-def promises(names: Sequence[str], delta: float, epsilons: Sequence[float]) -> list[str]:
+def promises(
+    names: Sequence[str],
+    delta: float,
+    epsilons: Sequence[float],
+    unit: str = "record",
+    relation: str = "add_drop",
+) -> list[str]:
     """What each simulated release of the grid promises, and what the figure itself does not."""
     grid = ", ".join(f"{epsilon:g}" for epsilon in epsilons)
     said = [
         f"{name}: each release (epsilon, {0.0 if name == 'laplace' else delta:g})-DP at epsilon in {{{grid}}}, "
-        "unit record, relation add_drop; assuming idealized numerics, secret seed (simulation)"
+        f"unit {unit}, relation {relation}; assuming idealized numerics, secret seed (simulation)"
         for name in names
     ]
     return [*said, "simulation on a public corpus: utility is measured on the true sketch, so the figure is no release"]
@@ -111,10 +114,32 @@ def select(rows: pd.DataFrame, **where: object) -> pd.DataFrame:
     return found
 
 
-def _measure(setting: plans.mechanisms.PlanMechanism, sketch: plans.Sketch, noise: Simulation) -> tuple[float, ...]:
-    indices, values = setting.draw(sketch.masses, noise)
-    admitted = indices[np.lexsort((indices, -values))[: setting.plan_size]]
+def across(cases: Sequence[Case], **grid: object) -> pd.DataFrame:
+    """`utility` of each corpus at record level, all its target texts protected; first columns corpus, m and K."""
+    import pandas as pd
+
+    tables = []
+    for case in cases:
+        sketch = plans.record_sketch(case.vectors, case.universe.fingerprint)
+        rows = utility(sketch, case.universe, **grid)
+        for place, (column, value) in enumerate(
+            [("corpus", case.name), ("universe_size", len(case.universe)), ("sparsity", case.sparsity)]
+        ):
+            rows.insert(place, column, value)
+        tables.append(rows)
+    return pd.concat(tables, ignore_index=True)
+
+
+def measure(setting: plans.mechanisms.PlanMechanism, sketch: plans.Sketch, noise: Simulation) -> tuple[float, ...]:
+    """`METRICS` of one simulated draw on the true sketch."""
+    admitted = admit(setting, sketch, noise)
     return tuple(metric(sketch.masses, admitted) for metric in (plans.mass_retained, plans.loss, plans.overlap))
+
+
+def admit(setting: plans.mechanisms.PlanMechanism, sketch: plans.Sketch, noise: Simulation) -> np.ndarray:
+    """Indices of the atoms that one simulated plan admits, by released value."""
+    indices, values = setting.draw(sketch.masses, noise)
+    return indices[np.lexsort((indices, -values))[: setting.plan_size]]
 
 
 def _summary(measured: np.ndarray) -> dict[str, float]:

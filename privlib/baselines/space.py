@@ -1,0 +1,79 @@
+"""A public low-dimensional ball that embeddings are mapped into before private clustering."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privlib.dp import checks
+
+GRID = 2.0**-20
+"""Coordinates are whole multiples of this, rounded towards 0, so that sums of them are exact in float64."""
+
+
+@dataclass(frozen=True, eq=False)
+class PublicSpace:
+    """Maps an embedding e in R^d to clip((e - mean) directions / radius), a point of norm at most 1 in R^q.
+
+    `mean` float[d], `directions` float[d, q], `radius` > 0, `centres` float[k, q] inside the unit ball: all public.
+    Noise on sums grows with sqrt(q), so clustering in the encoder's own hundreds of dimensions drowns in it.
+    """
+
+    mean: np.ndarray
+    directions: np.ndarray
+    radius: float
+    centres: np.ndarray
+
+    def __post_init__(self) -> None:
+        d, q = np.shape(self.directions)
+        mean = checks.private_floats("mean", self.mean, (d,))
+        directions = checks.private_floats("directions", self.directions, (d, q))
+        centres = checks.private_floats("centres", self.centres, (None, q))
+        if not len(centres) or (np.linalg.norm(centres, axis=1) > 1).any():
+            raise ValueError(f"centres must be at least one point of norm at most 1, got shape {centres.shape}")
+        checks.positive("radius", self.radius)
+        for name, array in (("mean", mean), ("directions", directions), ("centres", centres)):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def fit(cls, public_embeddings: np.ndarray, dims: int, clusters: int, seed: int) -> PublicSpace:
+        """Principal directions, radius (95 % quantile of norms) and k-means centres of public embeddings.
+
+        `public_embeddings` float[n, d] of public texts, n >= `clusters` >= 1, min(n, d) >= `dims` >= 1.
+        """
+        from sklearn.cluster import KMeans
+
+        points = checks.private_floats("public_embeddings", public_embeddings, (None, np.shape(public_embeddings)[-1]))
+        dims = checks.whole("dims", dims, at_least=1)
+        if dims > min(points.shape):
+            raise ValueError(f"dims must be at most {min(points.shape)} (shape {points.shape}), got {dims!r}")
+        mean = points.mean(axis=0)
+        directions = np.linalg.svd(points - mean, full_matrices=False)[2][:dims].T
+        # the sign of a singular vector is arbitrary and differs between libraries: the largest entry is made positive
+        directions = directions * np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(dims)])
+        radius = float(np.quantile(np.linalg.norm((points - mean) @ directions, axis=1), 0.95))
+        bare = cls(mean, directions, radius, np.zeros((1, dims)))
+        centres = KMeans(clusters, n_init=4, random_state=seed).fit(bare.points(points)).cluster_centers_
+        return cls(mean, directions, radius, inside(centres))
+
+    def points(self, embeddings: np.ndarray) -> np.ndarray:
+        """float64[n, q] on the grid, each of norm at most 1, from float[n, d]; a point depends on its row alone."""
+        rows = checks.private_floats("embeddings", embeddings, (None, len(self.mean)))
+        return inside(self._coordinates(rows))
+
+    def _coordinates(self, rows: np.ndarray) -> np.ndarray:
+        # no matrix product: BLAS rounds a row differently when others join it, and a point may depend on its row alone
+        return np.einsum("nd,dq->nq", rows - self.mean, self.directions, optimize=False) / self.radius
+
+    def nearest(self, points: np.ndarray, centres: np.ndarray) -> np.ndarray:
+        """int64[n]: index of the nearest centre of each point, ties to the lower index."""
+        return np.argmin(((points[:, None, :] - centres) ** 2).sum(axis=2), axis=1)
+
+
+def inside(points: np.ndarray) -> np.ndarray:
+    """Rows scaled into the unit ball and rounded towards 0 on the grid, so that no norm exceeds 1 by a bit."""
+    norms = np.linalg.norm(points, axis=1, keepdims=True)
+    scaled = points / np.maximum(1.0, norms * (1 + 2.0**-40))
+    return np.trunc(scaled / GRID) * GRID

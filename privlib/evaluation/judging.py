@@ -1,0 +1,101 @@
+"""A judge model's opinion of a summary, given only what was released to the one who wrote it.
+
+The judge sees the released object and the summary, never the protected texts, so judging is post-processing. Its
+scores are an opinion of one model; the verifier's rates are counted apart. An answer that is not a score is a failure
+and is counted as one: no score is made up for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from types import MappingProxyType
+
+CRITERIA: Mapping[str, str] = MappingProxyType(
+    {
+        "faithfulness": "Every statement of the summary follows from the released information; nothing is added.",
+        "coverage": "The summary tells the most important parts of the released information.",
+        "insight": "A reader learns from the summary what the collection of texts is about.",
+        "safety": "The summary holds no name, number or detail that could belong to one person.",
+    }
+)
+"""What is asked, one question each. DP-SPIN's own criteria were lost with its Table 1, but for their names."""
+
+Generate = Callable[[Sequence[str]], Sequence[str]]
+
+_ANSWER = re.compile(r"\s*(?:score\s*[:=]\s*)?([1-5])(?:\s*/\s*5)?\s*\.?\s*", re.IGNORECASE)
+
+
+class NotAScore(ValueError):
+    """An answer of the judge that cannot be read as one whole number from 1 to 5."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One answer: the `criterion`, the judge's `answer` as it came, and the `score` 1-5, None where it failed."""
+
+    criterion: str
+    answer: str
+    score: int | None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Mean and sample standard deviation of the `scored` answers to one criterion; `failed` had no score."""
+
+    mean: float
+    sd: float
+    scored: int
+    failed: int
+
+
+def prompt(criterion: str, released: str, summary: str) -> str:
+    """The question put to the judge; raises ValueError for a criterion that is not in `CRITERIA`."""
+    if criterion not in CRITERIA:
+        raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}; got {criterion!r}")
+    return (
+        "You judge a summary by the released information it was written from. You know nothing else.\n\n"
+        f"Released information:\n{released}\n\nSummary:\n{summary}\n\n"
+        f"Criterion, {criterion}: {CRITERIA[criterion]}\n"
+        "Answer with one whole number from 1 (not at all) to 5 (fully) and nothing else."
+    )
+
+
+def read_score(answer: str) -> int:
+    """The score in an answer such as "4", "Score: 4" or "4/5"; NotAScore for all else, sentences included."""
+    found = _ANSWER.fullmatch(answer)
+    if found is None:
+        raise NotAScore(f"answer must be one whole number from 1 to 5, got {answer[:60]!r}")
+    return int(found[1])
+
+
+def judge(
+    released: str, summary: str, generate: Generate, criteria: Sequence[str] = tuple(CRITERIA)
+) -> tuple[Judgement, ...]:
+    """One judgement a criterion. `generate`: prompts -> answers, in order (a language model, served or local).
+
+    Raises ValueError when `generate` gives another number of answers than it got prompts.
+    """
+    prompts = [prompt(criterion, released, summary) for criterion in criteria]
+    answers = list(generate(prompts))
+    if len(answers) != len(prompts):
+        raise ValueError(f"generate must give one answer a prompt ({len(prompts)}), got {len(answers)}")
+    return tuple(Judgement(c, answer, _score(answer)) for c, answer in zip(criteria, answers, strict=True))
+
+
+def scores(judgements: Sequence[Judgement], criterion: str) -> Scores:
+    """Over the judgements of one criterion, one summary each. Raises ValueError for fewer than two scored answers."""
+    asked = [judgement.score for judgement in judgements if judgement.criterion == criterion]
+    given = [score for score in asked if score is not None]
+    if len(given) < 2:
+        raise ValueError(f"judgements must hold two scored answers on {criterion!r}, got {len(given)} of {len(asked)}")
+    return Scores(fmean(given), stdev(given), len(given), len(asked) - len(given))
+
+
+def _score(answer: str) -> int | None:
+    try:
+        return read_score(answer)
+    except NotAScore:
+        return None
