@@ -96,8 +96,8 @@ MUTANTS = (
     Mutant(
         "synthesis: strict for non-strict threshold",
         "privlib/synthesis/centroids.py",
-        "heavy = np.flatnonzero(counts >= self.threshold)",
-        "heavy = np.flatnonzero(counts > self.threshold)",
+        "heavy = np.flatnonzero(counts >= threshold)",
+        "heavy = np.flatnonzero(counts > threshold)",
         "tests/synthesis/test_release_edges.py::test_a_bucket_is_released_from_the_threshold_on",
     ),
     Mutant(
@@ -138,9 +138,32 @@ MUTANTS = (
     Mutant(
         "synthesis: clipped copy unused",
         "privlib/synthesis/buckets.py",
-        "return np.trunc(clipped(vectors, norm) / (norm / 2**bits))",
-        "clipped(vectors, norm); return np.trunc(vectors / (norm / 2**bits))",
+        "rows *= (2**bits / norm / np.maximum(np.sqrt(squares) / promised, 1.0))[:, None]",
+        "rows / np.maximum(np.sqrt(squares) / promised, 1.0)[:, None]; rows *= 2**bits / norm",
         "tests/synthesis/test_release_edges.py::test_one_record_weighs_at_most_the_clip_norm[3.0]",
+    ),
+    Mutant(
+        "synthesis: a user's records billed as one",
+        "privlib/synthesis/users.py",
+        "reach = self.records * self.buckets.diameter",
+        "reach = self.buckets.diameter",
+        "tests/synthesis/test_synthesis_users.py::"
+        "test_more_records_in_a_bucket_cost_more_noise_and_one_costs_what_a_record_costs",
+    ),
+    Mutant(
+        "baselines: one more round of votes than billed for",
+        "privlib/baselines/aug_pe.py",
+        "for _ in range(self.iterations):",
+        "for _ in range(self.iterations + 1):",
+        "tests/baselines/test_baselines_aug_pe.py::test_iterations_noisy_rounds_and_the_ledger_are_one_number[2]",
+    ),
+    Mutant(
+        "baselines: the bucket of one is free",
+        "privlib/baselines/central.py",
+        "if shown > self.delta:",
+        "if shown > 1:",
+        "tests/baselines/test_baselines_central.py::"
+        "test_the_bucket_of_one_can_cost_more_than_the_gaussian_and_is_then_refused",
     ),
     Mutant(
         "plans: clipped copy unused",

@@ -152,6 +152,30 @@ def runs_needed(delta: float, alpha: float = 0.05) -> int:
     return math.ceil(math.log(alpha) / math.log1p(-delta))
 
 
+def near_chance(texts: np.ndarray, means: np.ndarray, noise_stds: np.ndarray, reach: float) -> np.ndarray:
+    """Upper bound, for each text, of the chance that some noisy centroid lies within `reach`: float64[n] in [0, 1].
+
+    What counting cannot show: given the sampled members, centroid h is means_h + N(0, s_h^2 I), so its squared distance
+    to a text over s_h^2 is noncentral chi-squared, and its lower tail has the Chernoff bound
+    exp(-(d / 2) ln w - l (w - 1) / (2 w) + x (w - 1) / 2), w = (d + sqrt(d^2 + 4 x l)) / (2 x), x = (reach / s_h)^2,
+    l = (|text - means_h| / s_h)^2, where w > 1; it is summed over h. Its mean over sampling runs bounds delta*.
+    Arguments: `texts` float[n, d], `means` float[m, d] exact means of the kept members (the curator's own, never
+    released), `noise_stds` float[m] > 0, a coordinate's deviation of each centroid; not for denoised centroids.
+    """
+    texts, means, stds = (np.asarray(array, dtype=np.float64) for array in (texts, means, noise_stds))
+    reach = checks.positive("reach", reach)
+    if texts.ndim != 2 or means.ndim != 2 or texts.shape[1] != means.shape[1] or stds.shape != (len(means),):
+        raise ValueError(f"texts {texts.shape}, means {means.shape} and noise_stds {stds.shape} do not fit")
+    if not (np.isfinite(stds).all() and (stds > 0).all()):
+        raise ValueError(f"noise_stds must be finite numbers above 0 (array of shape {stds.shape})")
+    x, d, total = (reach / stds) ** 2, texts.shape[1], np.zeros(len(texts))
+    for mean, std, limit in zip(means, stds, x, strict=True):
+        length = np.einsum("ij,ij->i", texts - mean, texts - mean) / std**2
+        w = np.maximum((d + np.sqrt(d * d + 4 * limit * length)) / (2 * limit), 1.0)
+        total += np.exp(-d / 2 * np.log(w) - length * (w - 1) / (2 * w) + limit * (w - 1) / 2)
+    return np.clip(total, math.ulp(0.0), 1.0)  # an upper bound is never 0
+
+
 @dataclass(frozen=True)
 class NeighbourGroup:
     """Texts with `low` to `high` others within r: how many, and their mean distance to the nearest output."""

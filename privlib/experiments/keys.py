@@ -2,8 +2,8 @@
 
 The key of a job hashes the notebook's source, its parameters, every source and data file of privlib
 (comments count too: it is simple and errs on the safe side), the pinned versions, the checksums of
-packaged weights and texts, the data folder's content, Python's version, and the committed records
-where the notebook draws them.
+packaged weights and texts, the data folder's content, the labelled texts, Python's version, and the committed
+records where the notebook draws them.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ def job_keys(workspace: Workspace, data: DataSource, jobs: Iterable[Job]) -> dic
     shared = {
         "library": tree_sum(workspace.library, skip=("__pycache__",)),
         "pins": [_file_sum(workspace.root / name) for name in PINS],
+        "labelled": tree_sum(workspace.labelled),
         "python": platform.python_version(),
         "data": data.kind if data.folder is None else tree_sum(data.folder),
     }

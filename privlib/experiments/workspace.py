@@ -59,6 +59,11 @@ class Workspace:
         return self.book / "recorded"
 
     @property
+    def labelled(self) -> Path:
+        """Committed labelled texts that measure the verifier."""
+        return self.book / "labelled"
+
+    @property
     def claims(self) -> Path:
         return self.book / "claims.csv"
 

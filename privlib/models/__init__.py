@@ -2,12 +2,14 @@
 
 `encoder()` texts to vectors, cached on disk; `language_model()` local or served generation and
 scoring; `labeller(kind)` attackers of three families; `fit_radius` the neighbourhood radius of an
-encoder. Importing this package costs numpy; torch, transformers and scikit-learn load on first use.
+encoder; `vec2text_inverter` the published inverter of embeddings. Importing this package costs
+numpy; torch, transformers and scikit-learn load on first use.
 """
 
 from __future__ import annotations
 
 from privlib.models.encoders import Encoder, encoder
+from privlib.models.inverters import Vec2TextInverter, vec2text_inverter
 from privlib.models.labellers import FittedLabeller, Labeller, labeller
 from privlib.models.language_models import LanguageModel, language_model
 from privlib.models.radius import fit_radius, nearest_distances
@@ -17,9 +19,11 @@ __all__ = [
     "FittedLabeller",
     "Labeller",
     "LanguageModel",
+    "Vec2TextInverter",
     "encoder",
     "fit_radius",
     "labeller",
     "language_model",
     "nearest_distances",
+    "vec2text_inverter",
 ]

@@ -1,7 +1,8 @@
 """Synthesis from embeddings (Fre-E2T): bucket, sample, threshold, noisy centroid; accounting in closed form.
 
 `lemma1`, `collision_probability`, `calibrate` are the paper's; `threshold_delta`, `joint_*` and `release_*` the exact,
-the joint and the distance-integrated accounting; `CentroidRelease` the mechanism over `AnchoredBuckets` or `JLBuckets`.
+the joint and the distance-integrated accounting; `CentroidRelease` the mechanism over `AnchoredBuckets` or `JLBuckets`,
+`UserRelease` the same for users of several records.
 """
 
 from __future__ import annotations
@@ -20,8 +21,12 @@ from privlib.synthesis.calibration import (
 )
 from privlib.synthesis.centroids import CentroidRelease, Centroids
 from privlib.synthesis.denoise import PublicSpectrum
-from privlib.synthesis.integrated import release_delta, release_epsilon, release_noise_std
+from privlib.synthesis.feasible import feasible_region, least_frequency, lemma_delta
+from privlib.synthesis.integrated import release_delta, release_epsilon, release_noise_std, union_noise_std
+from privlib.synthesis.inversion import Inversion, Inverter, SearchInverter
 from privlib.synthesis.joint import best_rate, joint_delta, joint_epsilon, joint_noise_multiplier
+from privlib.synthesis.paraphrase import Paraphrases, paraphrase
+from privlib.synthesis.users import UserRelease
 
 __all__ = [
     "AnchoredBuckets",
@@ -29,20 +34,30 @@ __all__ = [
     "CentroidRelease",
     "Centroids",
     "InfeasibleBudget",
+    "Inversion",
+    "Inverter",
     "JLBuckets",
+    "Paraphrases",
     "PublicSpectrum",
+    "SearchInverter",
+    "UserRelease",
     "best_rate",
     "calibrate",
     "collision_probability",
     "composed_noise_multiplier",
+    "feasible_region",
     "joint_delta",
     "joint_epsilon",
     "joint_noise_multiplier",
+    "least_frequency",
     "lemma1",
+    "lemma_delta",
     "lemma_noise_multiplier",
+    "paraphrase",
     "release_delta",
     "release_epsilon",
     "release_noise_std",
     "threshold_count",
     "threshold_delta",
+    "union_noise_std",
 ]

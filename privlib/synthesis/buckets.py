@@ -21,23 +21,38 @@ from privlib.dp import Simulation, checks
 GRID_BITS = 24  # what is summed lies on a public grid of clip_norm / 2^24
 _ANCHOR_BITS = 26  # records and anchors on one grid: 2 x 2^26 x 2^24 + 2^48 < 2^53
 _PROJECTION_BITS = 28  # columns of the projection: 2^24 x 2^28 < 2^53
-_BLOCK = 4096  # rows at a time: memory stays at block x cells
+BLOCK = 1024  # rows at a time: memory stays at block x cells, and a block stays in the processor's cache
+_SQUARABLE = 1e140  # numbers between its inverse and it have squares that neither overflow nor vanish
 
 
 def private_embeddings(embeddings, dimension: int) -> np.ndarray:
-    """Checked private embeddings, float16, 32 or 64 [n, dimension], finite; raises with type and shape only.
+    """Checked private embeddings, float16, 32 or 64 [n, dimension], finite; raises with type and shape only."""
+    array = unread_embeddings(embeddings, dimension)
+    for start in range(0, len(array), BLOCK):
+        finite_block(array, start)
+    return array
 
-    Non-finite rows are outside the domain of every mechanism here. Long rows are inside it: they are
-    clipped, never refused, because an error that depends on one record would tell of it.
-    """
+
+def unread_embeddings(embeddings, dimension: int) -> np.ndarray:
+    """The same without reading a number, for a file that is then read by `finite_block`."""
     array = np.asarray(embeddings)
     if array.dtype.kind != "f" or array.dtype.itemsize > 8:  # a finite long double may be infinite in 64 bits
         raise TypeError(f"embeddings must be floating-point numbers of at most 64 bits, got dtype {array.dtype}")
     if array.ndim != 2 or array.shape[1] != dimension:
         raise ValueError(f"embeddings must have shape (any, {dimension}), got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"embeddings must hold finite numbers only (array of shape {array.shape})")
     return array
+
+
+def finite_block(embeddings: np.ndarray, start: int) -> np.ndarray:
+    """Rows from `start` on, at most `BLOCK` of them, all finite.
+
+    Non-finite rows are outside the domain of every mechanism here. Long rows are inside it: they are
+    clipped, never refused, because an error that depends on one record would tell of it.
+    """
+    block = embeddings[start : start + BLOCK]
+    if not np.isfinite(block).all():
+        raise ValueError(f"embeddings must hold finite numbers only (array of shape {embeddings.shape})")
+    return block
 
 
 def clipped(vectors: np.ndarray, norm: float) -> np.ndarray:
@@ -57,7 +72,17 @@ def on_grid(vectors: np.ndarray, norm: float, bits: int = GRID_BITS) -> np.ndarr
 
     Row i depends on row i alone; its l2 norm is at most 2^bits.
     """
-    return np.trunc(clipped(vectors, norm) / (norm / 2**bits))
+    if not 1 / _SQUARABLE < norm < _SQUARABLE:
+        return np.trunc(clipped(vectors, norm) / (norm / 2**bits))
+    rows = np.array(vectors, dtype=np.float64, order="C")
+    with np.errstate(over="ignore"):
+        squares = np.einsum("ij,ij->i", rows, rows)
+    odd = ~(squares < _SQUARABLE**2)  # longer than can be squared: the slow way
+    if odd.any():
+        rows[odd], squares[odd] = clipped(rows[odd], norm), 0.0
+    promised = norm * (1 - 1e-12)  # as in `clipped`
+    rows *= (2**bits / norm / np.maximum(np.sqrt(squares) / promised, 1.0))[:, None]
+    return np.trunc(rows, out=rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +150,9 @@ class AnchoredBuckets:
         """Cell of each row: int64[n, 1]; a function of that row alone."""
         reach = self.reach
         anchors = np.rint(self.anchors / (reach / 2**_ANCHOR_BITS))  # the records' grid
-        squares = np.einsum("ij,ij->i", anchors, anchors)
+        squares, twice = np.einsum("ij,ij->i", anchors, anchors), 2 * anchors.T
         cells = [
-            np.argmax(on_grid(block, reach, _ANCHOR_BITS) @ (2 * anchors.T) - squares, axis=1)
+            np.argmax(on_grid(block, reach, _ANCHOR_BITS) @ twice - squares, axis=1)
             for block in _blocks(np.asarray(embeddings))
         ]
         return np.concatenate(cells, dtype=np.int64)[:, None] if cells else np.zeros((0, 1), dtype=np.int64)
@@ -208,7 +233,7 @@ class JLBuckets:
 
 
 def _blocks(rows: np.ndarray):
-    return (rows[start : start + _BLOCK] for start in range(0, len(rows), _BLOCK))
+    return (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
 
 
 def _public_points(name: str, points) -> np.ndarray:

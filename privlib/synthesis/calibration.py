@@ -166,7 +166,7 @@ def lemma_noise_multiplier(epsilon: float, delta: float, rate: float, threshold:
     def bill(share: float) -> tuple[float, float]:
         return lemma1(share * epsilon / -math.log1p(-rate), rate, threshold)
 
-    multiplier, share = _best_split(epsilon, delta, rate, threshold, bill)
+    multiplier, share = best_split(epsilon, delta, rate, threshold, bill)
     return multiplier, share * epsilon / -math.log1p(-rate)
 
 
@@ -184,11 +184,11 @@ def composed_noise_multiplier(
     def bill(share: float) -> tuple[float, float]:
         return share * epsilon, threshold_delta(share * epsilon, rate, threshold)
 
-    multiplier, share = _best_split(epsilon, delta, rate, threshold, bill)
+    multiplier, share = best_split(epsilon, delta, rate, threshold, bill)
     return multiplier, bill(share)
 
 
-def _best_split(epsilon, delta, rate, threshold, bill) -> tuple[float, float]:
+def best_split(epsilon, delta, rate, threshold, bill) -> tuple[float, float]:
     """Smallest Gaussian multiplier over the share of epsilon that the threshold gets: (multiplier, share)."""
     epsilon = checks.positive("epsilon", epsilon)
     delta = checks.open_probability("delta", delta)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -9,13 +10,22 @@ from fractions import Fraction
 import numpy as np
 
 from privlib.dp import Guarantee, NoiseSource, Simulation, checks
-from privlib.synthesis.buckets import GRID_BITS, AnchoredBuckets, JLBuckets, on_grid, private_embeddings
+from privlib.synthesis.buckets import (
+    BLOCK,
+    GRID_BITS,
+    AnchoredBuckets,
+    JLBuckets,
+    finite_block,
+    on_grid,
+    unread_embeddings,
+)
 from privlib.synthesis.calibration import composed_noise_multiplier, sampling
 from privlib.synthesis.denoise import PublicSpectrum
-from privlib.synthesis.integrated import release_noise_std
+from privlib.synthesis.integrated import release_noise_std, union_noise_std
 from privlib.synthesis.joint import joint_noise_multiplier
 
-SENSITIVITIES = ("integrated", "worst_case")
+SENSITIVITIES = ("integrated", "union", "worst_case")
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +48,17 @@ class Centroids:
     def __len__(self) -> int:
         return len(self.centroids)
 
+    def ids(self, key: bytes) -> list[str]:
+        """A 128-bit keyed hash (BLAKE2b, `key` of 16 to 64 bytes) of each bucket's cell, in hexadecimal.
+
+        Names that can be matched across releases by those who hold the key, and say nothing of where a bucket lies to
+        others. Post-processing: privacy does not rest on the key.
+        """
+        if not isinstance(key, bytes) or not 16 <= len(key) <= 64:
+            raise ValueError("key must be 16 to 64 bytes")
+        cells = np.ascontiguousarray(self.cells, dtype="<i8")
+        return [hashlib.blake2b(cell.tobytes(), digest_size=16, key=key).hexdigest() for cell in cells]
+
     def denoised(self, spectrum: PublicSpectrum) -> Centroids:
         """The same release with each centroid's offset from its public origin shrunk: post-processing."""
         variances = (self.noise_std / self.counts) ** 2
@@ -57,7 +78,8 @@ class CentroidRelease:
     (0, 1], `threshold` >= 1 (see `threshold_count`), `max_records` >= 1 (cap on the number of records),
     `sensitivity`: how the distance inside a bucket is bounded,
       "worst_case": `buckets.diameter`, for any data (the only choice for anchored buckets, where it is 2 rho);
-      "integrated": over the random projection of JLBuckets, for data fixed before it was drawn, at most `max_records`.
+      "integrated": over the random projection of JLBuckets, for data fixed before it was drawn, at most `max_records`;
+      "union": likewise, any far record that shares the bucket counting as a failure (`union_noise_std`).
     None takes worst_case for anchored buckets, integrated for the grid. Bills: `Simulation` the joint (integrated)
     curve of continuous noise; `Secure` the exact threshold composed with OpenDP's Gaussian map at the diameter.
     Raises InfeasibleBudget (a ValueError) naming the term that ate the budget.
@@ -81,8 +103,10 @@ class CentroidRelease:
         if self.sensitivity is None:
             object.__setattr__(self, "sensitivity", "integrated" if random_grid else "worst_case")
         checks.one_of("sensitivity", self.sensitivity, SENSITIVITIES)
-        if self.sensitivity == "integrated" and not random_grid:
-            raise ValueError("sensitivity 'integrated' averages over a random projection, which anchored buckets lack")
+        if self.sensitivity != "worst_case" and not random_grid:
+            raise ValueError(
+                f"sensitivity {self.sensitivity!r} averages over a random projection, which anchored buckets lack"
+            )
         if self.max_records >= 2 ** (53 - GRID_BITS):
             raise ValueError(f"max_records must be below 2^{53 - GRID_BITS} for exact sums, got {self.max_records}")
         self.noise_std(Simulation(0))  # an infeasible budget fails here, before any data
@@ -100,7 +124,7 @@ class CentroidRelease:
     def guarantee_under(self, noise: NoiseSource) -> Guarantee:
         """The bill of a release through `noise`; never above (epsilon, delta)."""
         joint = noise.kind == Simulation.kind
-        assumed = self.buckets.assumptions if joint and self.sensitivity == "integrated" else ()
+        assumed = self.buckets.assumptions if joint and self.sensitivity != "worst_case" else ()
         domain = (f"at most {self.max_records} records", "embeddings computed record by record")
         parts = ("joint count and centroid",) if joint else ("exact threshold", "OpenDP Gaussian on sums")
         return Guarantee(
@@ -110,13 +134,14 @@ class CentroidRelease:
     def noise_std(self, noise: NoiseSource) -> float:
         """Deviation of the noise on each coordinate of a bucket's sum when released through `noise`."""
         if noise.kind == Simulation.kind:
-            if self.sensitivity == "integrated":
-                std = release_noise_std(
-                    self.epsilon, self.delta, self.rate, self.threshold,
-                    self.buckets.dims, self.max_records, self.buckets.radius,
-                )  # fmt: skip
+            if self.sensitivity != "worst_case":
+                public = (self.epsilon, self.delta, self.rate, self.threshold, self.buckets.dims, self.max_records)
+                if self.sensitivity == "union":
+                    std, _ = union_noise_std(*public, self.buckets.radius)
+                else:
+                    std = release_noise_std(*public, self.buckets.radius)
                 worst = joint_noise_multiplier(self.epsilon, self.delta, self.rate, self.threshold)
-                # cutting to the grid moves a distance by at most one step a coordinate; the bill starts at r / 2
+                # cutting to the grid moves a distance by at most one step a coordinate; billed distances start at r / 2
                 slack = 1 + 2 * self.grid_step * math.sqrt(self.buckets.dimension) / self.buckets.radius
                 return min(std * slack, worst * self.buckets.diameter)
             multiplier = joint_noise_multiplier(self.epsilon, self.delta, self.rate, self.threshold)
@@ -125,8 +150,8 @@ class CentroidRelease:
             self.epsilon, self.delta, self.rate, self.threshold
         )
         return noise.gaussian_std(
-            _rest(self.epsilon, epsilon_used),
-            _rest(self.delta, delta_used),
+            rest_of(self.epsilon, epsilon_used),
+            rest_of(self.delta, delta_used),
             self.buckets.diameter,
             self.buckets.dimension,
         )
@@ -134,28 +159,25 @@ class CentroidRelease:
     def release(self, embeddings: np.ndarray, noise: NoiseSource) -> Centroids:
         """Releases centroids of private `embeddings`, float[n, d], n <= max_records, through a noise source.
 
+        Read twice, block by block, so a memory-mapped file need not fit into memory: once for the tags of kept rows,
+        once for the rows of heavy buckets. Memory beside it: the kept rows' tags, the released sums and some blocks.
         More rows raise ValueError: the guarantee covers collections of at most max_records records only.
         Raises TypeError or ValueError on another dtype, shape or non-finite numbers, without naming any value.
         """
-        embeddings = private_embeddings(embeddings, self.buckets.dimension)
+        embeddings = unread_embeddings(embeddings, self.buckets.dimension)
         if len(embeddings) > self.max_records:
             raise ValueError(f"embeddings must hold at most max_records = {self.max_records} rows")
         kept = noise.child("sample").bernoulli(self.rate, len(embeddings))
-        sampled = embeddings[kept]
-        tags, inverse, counts = _grouped(self.buckets.assign(sampled))
-        heavy = np.flatnonzero(counts >= self.threshold)  # _grouped sorts by tag: tag order
-        cells = tags[heavy]
+        tags = [np.zeros((0, 1), dtype=np.int64)] if not len(embeddings) else []
+        for start in range(0, len(embeddings), BLOCK):
+            block = finite_block(embeddings, start)
+            tags.append(self.buckets.assign(block[kept[start : start + BLOCK]]))
+        cells, owners, released = _heavy(np.concatenate(tags), self.threshold)
         origins = self.buckets.origins(cells)
-        sums = np.empty((len(heavy), self.buckets.dimension))
-        rows_by_tag = np.argsort(inverse, kind="stable")
-        ends = np.cumsum(counts)
-        for row, tag in enumerate(heavy):
-            members = sampled[rows_by_tag[ends[tag] - counts[tag] : ends[tag]]]
-            # integers in float64, below 2^53: exact whatever the order, so the sensitivity is the stated one
-            sums[row] = on_grid(members - origins[row], self.buckets.clip_norm).sum(axis=0) * self.grid_step
+        members = owners >= 0
+        sums = self._sums(embeddings, np.flatnonzero(kept)[members], owners[members], origins)
         std = self.noise_std(noise)
         noisy = noise.child("sums").add_gaussian(sums, std)
-        released = counts[heavy]
         return Centroids(
             centroids=origins + noisy / released[:, None],
             counts=released,
@@ -166,17 +188,51 @@ class CentroidRelease:
             kind=noise.kind,
         )
 
+    def _sums(self, embeddings, rows: np.ndarray, owners: np.ndarray, origins: np.ndarray) -> np.ndarray:
+        """float64[h, d]: for each released bucket, the exact sum of its kept rows' clipped residuals."""
+        from scipy.sparse import csc_array
 
-def _rest(budget: float, used: float) -> float:
+        sums = np.zeros(origins.shape)
+        for start in range(0, len(rows), BLOCK):
+            mine = owners[start : start + BLOCK]
+            steps = on_grid(embeddings[rows[start : start + BLOCK]] - origins[mine], self.buckets.clip_norm)
+            one_each = (np.ones(len(mine)), mine, np.arange(len(mine) + 1))
+            # integers in float64, below 2^53: exact whatever the order, so the sensitivity is the stated one
+            sums += csc_array(one_each, shape=(len(sums), len(mine))) @ steps
+        return sums * self.grid_step
+
+
+def rest_of(budget: float, used: float) -> float:
     """Largest float of at most budget - used: with `used` it never adds up to more than `budget`."""
     exact = Fraction(budget) - Fraction(used)
     left = float(exact)
     return left if Fraction(left) <= exact else math.nextafter(left, -math.inf)
 
 
-def _grouped(tags: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distinct rows in lexicographic order, the group of each row, and the group sizes."""
+def _heavy(tags: np.ndarray, threshold: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distinct rows that `threshold` rows share, in lexicographic order; which of them each row is (or -1); how many.
+
+    Rows are compared by one 64-bit key each: sorting whole rows takes several times as long. Should two different
+    rows ever share a key, all are sorted whole, with the same result.
+    """
+    distinct, owners, counts = distinct_tags(tags)
+    heavy = np.flatnonzero(counts >= threshold)
+    heavy = heavy[np.lexsort(distinct[heavy].T[::-1])]
+    place = np.full(len(distinct), -1)
+    place[heavy] = np.arange(len(heavy))
+    return distinct[heavy], place[owners], counts[heavy]
+
+
+def distinct_tags(tags: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distinct rows in some order, the group of each row, and the group sizes."""
     if not len(tags):
         return tags, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    distinct, inverse, counts = np.unique(tags, axis=0, return_inverse=True, return_counts=True)
-    return distinct, inverse.ravel(), counts
+    keys = np.zeros(len(tags), dtype=np.uint64)
+    for column in tags.T:
+        keys = (keys ^ column.astype(np.uint64)) * _ODD
+        keys ^= keys >> np.uint64(29)
+    _, first, owners, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    distinct = tags[first]
+    if not all(np.array_equal(column, names[owners]) for column, names in zip(tags.T, distinct.T, strict=True)):
+        distinct, owners, counts = np.unique(tags, axis=0, return_inverse=True, return_counts=True)
+    return distinct, owners.ravel(), counts

@@ -29,11 +29,12 @@ import math
 from functools import lru_cache
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 from scipy.special import bdtrc
 
 from privlib.dp import checks
 from privlib.synthesis.calibration import InfeasibleBudget, collision_probability, sampling
-from privlib.synthesis.joint import ROUND_UP, crossing, deltas_by_size, joint_delta
+from privlib.synthesis.joint import ROUND_UP, crossing, deltas_by_size, joint_delta, joint_noise_multiplier
 
 _STEP = 1.06  # ratio of neighbouring distances; between them F is taken at the near, delta at the far end
 
@@ -118,6 +119,45 @@ def release_epsilon(
         if high > 500:
             return math.inf
     return crossing(curve, delta, high / 2, high, precision=1e-6)
+
+
+def union_noise_std(
+    epsilon: float, delta: float, rate: float, threshold: int, dims: int, max_records: int, radius: float = 1.0
+) -> tuple[float, float]:
+    """(noise deviation, distance Delta) of the all-or-nothing bound, at the Delta that needs the least noise.
+
+    delta <= sup_N delta_N(epsilon; sigma / Delta) + N_max F(Delta): any record beyond Delta that shares the bucket
+    counts as a failure, whatever it would cost. Simpler than `release_noise_std`, and never less noise.
+    Arguments and assumption as in `release_delta`. Raises InfeasibleBudget as `release_noise_std` does.
+    """
+    epsilon, delta = checks.positive("epsilon", epsilon), checks.open_probability("delta", delta)
+    rate, threshold = sampling(rate, threshold)
+    dims, max_records = (checks.whole(*named, at_least=1) for named in (("dims", dims), ("max_records", max_records)))
+    noise, distance = _union_noise_std(epsilon, delta, rate, threshold, dims, max_records)
+    radius = checks.positive("radius", radius)
+    return noise * radius, distance * radius
+
+
+@lru_cache(maxsize=256)
+def _union_noise_std(
+    epsilon: float, delta: float, rate: float, threshold: int, dims: int, records: int
+) -> tuple[float, float]:
+    edge = 2 / math.sqrt(dims)
+
+    def left(log_distance: float) -> float:
+        return delta - records * float(collision_probability(math.exp(log_distance), edge, dims))
+
+    def noise(log_distance: float) -> float:
+        return joint_noise_multiplier(epsilon, left(log_distance), rate, threshold) * math.exp(log_distance)
+
+    alone = joint_delta(epsilon, math.inf, rate, threshold)
+    if alone >= delta:
+        raise InfeasibleBudget("delta_threshold", f"{alone:.4g} of {delta:.4g} at epsilon {epsilon:.4g}")
+    low = 0.0
+    while left(low) <= alone:
+        low += 0.01
+    best = minimize_scalar(noise, bounds=(low, low + 2.0), method="bounded", options={"xatol": 1e-4})
+    return float(best.fun), math.exp(float(best.x))
 
 
 def release_noise_std(

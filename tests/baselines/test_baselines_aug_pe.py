@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from privlib.baselines.aug_pe import AugPE, nearest_candidates
+from privlib.baselines.space import inside
 from privlib.dp import Secure, Simulation, gaussian_delta, gaussian_noise_std
 from privlib.dp.budget import Counted
 
@@ -148,6 +149,13 @@ def test_a_vote_depends_on_its_record_alone():
     np.testing.assert_array_equal(nearest_candidates(rows[order], candidates, 1.0), together[order])
     far = np.linalg.norm(rows[:, None] - candidates, axis=2)
     assert np.all(far[np.arange(len(rows)), together] <= far.min(axis=1) + 1e-5)
+    # whole numbers of the grid, compared exactly: near ties are decided by no rounding of a product
+    grid_rows, grid_candidates = (
+        [[int(part * 2**20) for part in point] for point in inside(points)] for points in (rows, candidates)
+    )
+    for row, told in zip(grid_rows, together, strict=True):
+        exact = [sum((a - b) ** 2 for a, b in zip(row, other, strict=True)) for other in grid_candidates]
+        assert told == exact.index(min(exact))
     long = np.full((1, 24), 1e300)
     assert nearest_candidates(long, candidates, 1.0).shape == (1,)
 

@@ -102,6 +102,28 @@ def test_centroids_are_noisy_sums_over_noisy_counts():
     assert abs(np.mean(noise)) < 6 * big / math.sqrt(2 * runs * D) + 1e-3
 
 
+def test_nothing_but_noisy_counts_and_sums_enters_a_centroid():
+    """Counts 50 too large by noise, sums without any: a centroid is the sum over the noisy count, not the true one."""
+
+    class Shifted(Simulation):
+        name = ""
+
+        def child(self, name):
+            self.name = name
+            found = super().child(name)
+            found.__class__, found.name = Shifted, name
+            return found
+
+        def add_gaussian(self, values, std):
+            return np.asarray(values, dtype=float) + (50 if self.name == "counts" else 0)
+
+    data = rows(300, 200)
+    out = curator().release(data, Shifted(1))
+    assert out.counts.tolist() == [350, 250]
+    exact = [(data[:300] - np.eye(D)[0]).sum(axis=0), (data[300:] - np.eye(D)[1]).sum(axis=0)]
+    np.testing.assert_allclose((out.centroids - np.eye(D)[:2]) * out.counts[:, None], exact, atol=1e-3)
+
+
 def test_no_two_numbers_share_a_draw():
     out = curator().release(np.repeat(np.eye(D)[:4], 300, axis=0), Simulation(2))
     numbers = np.concatenate([out.counts - 300, ((out.centroids - np.eye(D)[:4]) * out.counts[:, None]).ravel()])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import chndtr
 from scipy.stats import binom, t
 
 from privlib.dp import Simulation
 from privlib.evaluation.support import (
     distance_by_neighbours,
     mean_upper,
+    near_chance,
     runs_needed,
     support_protection,
     upper_bound,
@@ -78,6 +80,33 @@ def test_the_bounds_cover_and_too_narrow_ones_would_not():
     assert np.mean(failures / runs < true) > 3 * allowed  # the share alone is no bound
     picked_on_itself = np.mean([upper_bound(int(min(pair)), runs) < true for pair in failures.reshape(-1, 2)])
     assert picked_on_itself > allowed  # choosing on the runs that are shown breaks the promise
+
+
+@pytest.mark.parametrize("d", [2, 5, 30])
+def test_the_chance_of_a_near_centroid_is_bounded_by_the_exact_tail(d):
+    """One centroid: above the noncentral chi-squared law, and by a factor of at most 30; two dimensions fewer fail."""
+    text, mean, stds = np.zeros((1, d)), np.eye(d)[:1], [0.15, 0.3, 1.0]
+    for std in stds:
+        for reach in (0.2, 0.5, 0.8):
+            exact = float(chndtr((reach / std) ** 2, d, 1 / std**2))
+            bound = float(near_chance(text, mean, np.array([std]), reach)[0])
+            assert exact <= bound <= 30 * exact or bound == 1.0
+    assert near_chance(text, mean, np.array([1.0]), 30.0)[0] == 1.0
+    if d > 2:
+        fewer = near_chance(text[:, 2:], np.eye(d)[:1, :-2], np.array([0.3]), 0.5)[0]
+        assert fewer > near_chance(text, mean, np.array([0.3]), 0.5)[0]
+
+
+def test_it_shows_what_counting_cannot():
+    """384 coordinates: noise of deviation 0.05 alone keeps a centroid 0.98 away, whatever the runs would count."""
+    texts, means = np.zeros((2, 384)), np.zeros((3, 384))
+    texts[1, 0] = 3.0
+    found = near_chance(texts, means, np.full(3, 0.05), 0.5)
+    assert 0 < found[1] < 1e-200 < found[0] < 1e-20
+    np.testing.assert_allclose(found[:1], 3 * near_chance(texts[:1], means[:1], np.array([0.05]), 0.5))
+    for stds in (np.array([0.0]), np.array([np.nan]), np.array([1.0, 1.0])):
+        with pytest.raises(ValueError, match="noise_stds"):
+            near_chance(texts, means[:1], stds, 0.5)
 
 
 def test_groups_of_neighbour_counts():

@@ -197,6 +197,7 @@ def test_every_input_of_a_notebook_is_in_its_key(bench_with_library, tmp_path):
     root, library = bench.workspace.root, bench.workspace.library
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "a.csv").write_text("a")
+    bench.workspace.labelled.mkdir(parents=True)
     bench.add("draws", "print('experiments.recorded(')")
     bench.add("plain", "x = 1")
     data = DataSource.parse(str(tmp_path / "texts"), bench.workspace)
@@ -219,6 +220,7 @@ def test_every_input_of_a_notebook_is_in_its_key(bench_with_library, tmp_path):
         (root / "requirements-models.txt", "weights==1"),
         (tmp_path / "texts" / "a.csv", "b"),
         (tmp_path / "texts" / "b.csv", ""),
+        (bench.workspace.labelled / "set.jsonl", "{}"),
     ):
         path.write_text(text)
         assert changed() == both, path

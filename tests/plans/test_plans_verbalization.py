@@ -26,8 +26,7 @@ class Model:
 
     def answer(self, prompt, temperature, tokens):
         if tokens == 90:
-            claims = re.search(r"\[.*\]", prompt, re.DOTALL).group(0)
-            return claims.removesuffix("]") + ', {"claim": "rank", "theme": "cold food", "rank": 4}]'
+            return prompt.partition("\n\n")[2] + '\n{"claim": "rank", "theme": "cold food", "rank": 4}'
         return "Loud music is low." if temperature else "\n".join(re.findall(r"^The theme .*\.$", prompt, re.MULTILINE))
 
 
@@ -68,7 +67,7 @@ def test_reasons_tell_rejected_texts_from_dropped_claims(reports):
     assert rows.loc[(study.DRAWN, "atom"), "rejected"] == 1.0
     assert rows.loc[(study.DRAWN, "atom"), "dropped"] == 0.0
     assert rows.loc[study.CLAIMS].rejected.sum() == 0.0
-    assert rows.loc[(study.CLAIMS, "rank"), "dropped"] == 2.0
+    assert rows.loc[(study.CLAIMS, "rank"), "dropped"] == 4.0
     assert rows.loc[study.TEMPLATE].to_numpy().sum() == 0.0
 
 

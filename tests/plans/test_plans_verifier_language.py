@@ -63,6 +63,7 @@ Less than half of the denominator falls to long wait.
 Only a small share of the denominator goes to parking fee.
 Hardly any of the denominator belongs to cold food.
 Rude staff accounts for one seventeenth of the denominator.
+Long wait takes five twentieths of the denominator.
 Roughly 6 in 100 of the denominator are rude staff.
 No theme takes up the majority of the denominator.
 Long wait is not a majority theme.
@@ -78,6 +79,7 @@ At 482, long wait is far ahead of rude staff, which has 121.
 Long wait and rude staff reached 482 and 121, parking fee 115.
 (1) long wait, (2) rude staff, (3) parking fee
 While long wait has 482, rude staff only gets 121.
+Long wait has 482, and 121 goes to rude staff.
 With 482 long wait is first, and with 121 rude staff is second.
 Long wait outweighs rude staff, 482 to 121.
 **Long wait** and **rude staff** have masses of *482* and *121*.
@@ -326,6 +328,7 @@ CORRUPTED = {
 The masses were divided by 3,000, the public denominator 3,000.
 The comparison margin is 2.5.
 Of 60 labels, 4 were kept.
+Read against a denominator of 482, long wait leads.
 The budget was epsilon = 2.
 Long wait is read against a denominator of 200.
 """,
@@ -380,6 +383,11 @@ Rude staff narrowly beats parking fee.
 Cold food has a clear lead over parking fee.
 Rude staff and parking fee: the latter is smaller.
 Rude staff outweighs all other themes.
+""",
+    ("comparison", "close masses"): """
+Long wait and rude staff are too close to call.
+Long wait and cold food cannot be told apart.
+The difference between rude staff and parking fee is larger than the margin.
 """,
     ("bin", "bins and frequency"): """
 Customers seldom bring up long wait.

@@ -378,3 +378,12 @@ def test_negations_inside_labels_negate_nothing(labels):
     plan = plans.SemanticPlan(PLAN.mechanism, PLAN.guarantee, 100.0, 2, 2, 9.1, atoms, PLAN.noise)
     for universe in (labels, None):
         assert plans.report(plan, plans.template(), universe).attempts[0].verdict.violations == ()
+
+
+def test_a_count_of_themes_is_no_label_that_ends_in_a_number():
+    names = ("theme 1", "theme 2", "theme 3")
+    atoms = tuple(Atom(k, name, "", 300.0 / k, 3.0 / k, "high") for k, name in enumerate(names[:2], 1))
+    plan = plans.SemanticPlan(PLAN.mechanism, PLAN.guarantee, 100.0, 3, 2, 9.1, atoms, PLAN.noise)
+    assert "3 themes" in plans.template()(plan, ())  # "theme 3" itself was not admitted
+    for universe in (names, None):
+        assert plans.verify(plans.template()(plan, ()), plan, universe).violations == ()

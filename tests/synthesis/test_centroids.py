@@ -21,6 +21,7 @@ from privlib.synthesis import (
     joint_noise_multiplier,
     release_noise_std,
     threshold_delta,
+    union_noise_std,
 )
 
 D = 12
@@ -166,7 +167,12 @@ def test_the_grid_is_billed_over_distances_or_in_the_worst_case():
         release_noise_std(4, 1e-6, 0.3, 30, 20, 1_000_000, 0.5), rel=1e-4
     )
     assert worst.noise_std(Simulation(0)) == joint_noise_multiplier(4, 1e-6, 0.3, 30) * 2.0
-    assert "data fixed before the public projection" in averaged.guarantee.assumptions
+    union = CentroidRelease(grid, 4, 1e-6, 0.3, 30, sensitivity="union")
+    assert union.noise_std(Simulation(0)) == pytest.approx(
+        union_noise_std(4, 1e-6, 0.3, 30, 20, 1_000_000, 0.5)[0], rel=1e-4
+    )
+    for mechanism_ in (averaged, union):
+        assert "data fixed before the public projection" in mechanism_.guarantee.assumptions
     assert "data fixed before the public projection" not in worst.guarantee.assumptions
     assert averaged.noise_std(Secure()) > worst.noise_std(Simulation(0))
     with pytest.raises(ValueError, match="sensitivity"):

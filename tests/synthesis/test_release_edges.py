@@ -53,3 +53,15 @@ def test_no_two_numbers_of_a_release_share_a_draw():
     gaps = np.abs(noise.ravel()[:, None] - noise.ravel())[~np.eye(4 * D, dtype=bool)]
     assert gaps.min() > 1e-9  # two independent draws come that close with probability below 1e-6 in all
     assert np.abs(noise).min() > 0
+
+
+def test_ids_are_a_keyed_hash_of_the_cell():
+    out = RELEASE.release(np.repeat(np.eye(D)[:4], 60, axis=0), KeepAll(2))
+    again = RELEASE.release(np.repeat(np.eye(D)[1:3], 60, axis=0), KeepAll(3))
+    ids = out.ids(b"k" * 16)
+    assert len(set(ids)) == 4
+    assert ids[1:3] == again.ids(b"k" * 16)
+    assert not set(ids) & set(out.ids(b"l" * 16))
+    for key in (b"short", "k" * 16):
+        with pytest.raises(ValueError, match="key"):
+            out.ids(key)

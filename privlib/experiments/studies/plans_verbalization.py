@@ -62,13 +62,13 @@ def exact(sketch: plans.Sketch, mechanism: plans.GaussianPlan, plan: plans.Seman
 def decoders(
     model: LanguageModel, *, max_new_tokens: int, claim_tokens: int, temperature: float, atoms_at_once: int, seed: int
 ) -> dict[str, Decoder]:
-    """The four decoders that are compared; `temperature` > 0 is that of the drawn free text."""
+    """The four decoders that are compared; `temperature` > 0 and `atoms_at_once` are those of (drawn) free text."""
     write = functools.partial(model.generate, max_new_tokens=max_new_tokens)
     return {
         TEMPLATE: plans.template(),
         LIKELIEST: plans.free_text(write, atoms_at_once),
         DRAWN: plans.free_text(functools.partial(write, temperature=temperature, seed=seed), atoms_at_once),
-        CLAIMS: plans.structured_claims(functools.partial(model.generate, max_new_tokens=claim_tokens), atoms_at_once),
+        CLAIMS: plans.structured_claims(functools.partial(model.generate, max_new_tokens=claim_tokens)),
     }
 
 

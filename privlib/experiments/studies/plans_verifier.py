@@ -65,7 +65,7 @@ def load(folder: Path | None = None) -> LabelledSet:
 
     Raises ValueError when a file differs from SHA256SUMS: a set that changed after it was frozen measures nothing.
     """
-    folder = Workspace.default().book / "labelled" if folder is None else Path(folder)
+    folder = Workspace.default().labelled if folder is None else Path(folder)
     sums = (folder / "SHA256SUMS").read_text(encoding="utf-8")
     for line in sums.splitlines():
         digest, name = line.split()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from privlib import synthesis
 from privlib.dp import Simulation
 from privlib.evaluation import embedding as measures
+from privlib.evaluation.support import support_protection
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,27 +150,21 @@ def smallest_frequencies(epsilons: Sequence[float], delta: float = PAPER_DELTA) 
     """Least t at which some rate leaves delta unspent by the threshold, by the lemma (v <= 5, v free) and exactly."""
     import pandas as pd
 
+    bills = {
+        "lemma, v at most 5": partial(synthesis.lemma_delta, largest_v=5.0),
+        "lemma, v free": synthesis.lemma_delta,
+        "exact": synthesis.threshold_delta,
+    }
     rates = [k / 100 for k in range(1, 100)]
-
-    def lemma(epsilon: float, largest: float):
-        def bill(rate: float, threshold: int) -> float:
-            # delta_threshold falls in v, so the largest v that epsilon allows is the best one here
-            return synthesis.lemma1(min(largest, epsilon / -math.log1p(-rate)), rate, threshold)[1]
-
-        return bill
-
-    rows = []
-    for epsilon in epsilons:
-        bills = {
-            "lemma, v at most 5": lemma(epsilon, 5.0),
-            "lemma, v free": lemma(epsilon, math.inf),
-            "exact": lambda rate, threshold, epsilon=epsilon: synthesis.threshold_delta(epsilon, rate, threshold),
+    rows = [
+        {
+            "epsilon": epsilon,
+            "accounting": accounting,
+            "frequency": synthesis.least_frequency(bill, epsilon, delta, rates),
         }
-        for accounting, bill in bills.items():
-            frequency = 1
-            while not any(bill(rate, synthesis.threshold_count(rate, frequency)) < delta for rate in rates):
-                frequency += 1
-            rows.append({"epsilon": epsilon, "accounting": accounting, "frequency": frequency})
+        for epsilon in epsilons
+        for accounting, bill in bills.items()
+    ]
     return pd.DataFrame(rows)
 
 
@@ -270,13 +266,12 @@ def support_rows(
     import pandas as pd
 
     mask = measures.frequent(target, setting.radius, neighbours)
-    runs = np.array(
-        [
-            measures.nearest_distances(target, outputs)
-            for _, method, outputs in releases(auxiliary, target, setting, epsilon)
-            if method == "anchored, denoised"
-        ]
-    )
+    released = [
+        outputs
+        for _, method, outputs in releases(auxiliary, target, setting, epsilon)
+        if method == "anchored, denoised"
+    ]
+    runs = np.array([measures.nearest_distances(target, outputs) for outputs in released])
     edges = np.arange(0, math.ceil(runs.max() / width) + 1) * width
     bins, distances = [], []
     for kind, part in (("frequent", runs[:, mask]), ("infrequent", runs[:, ~mask])):
@@ -297,10 +292,14 @@ def support_rows(
             {"kind": kind, "distance": round(float(left), 6), "share": float(height)}
             for left, height in zip(edges[:-1], share, strict=True)
         ]
-    protection = []
-    for psi in (0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.1, 1.3, 1.5):
-        found = measures.support_protection(runs[:, ~mask], psi * setting.radius)
-        protection.append({"psi": psi, "reach": psi * setting.radius} | vars(found))
+    psis = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.1, 1.3, 1.5)
+    protection = [
+        {"psi": psi, "reach": found.reach, "mean": found.mean}
+        | {"any_run": found.any_run, "upper": found.any_upper, "runs": found.runs}
+        for psi, found in zip(
+            psis, support_protection(target[~mask], released, [psi * setting.radius for psi in psis], 1), strict=True
+        )
+    ]
     return pd.DataFrame(bins), pd.DataFrame(protection), pd.DataFrame(distances)
 
 

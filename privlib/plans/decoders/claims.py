@@ -20,7 +20,7 @@ TYPES = {  # claim to its other keys, each with what it holds
     "rank": {"theme": "label", "rank": "number"},
 }
 _NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
-_NO_JSON = "the answer must be a JSON list, or one JSON object a line, and nothing else"
+_NO_JSON = "it was not JSON alone"
 _NOWHERE = (0, 0)  # a claim that was left out of the text has no place in it
 _SHOWN = 60  # characters of a model's words that a message repeats
 

@@ -14,37 +14,77 @@ def _lines(name: str) -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
-_LISTS = {name: words.split() for name, _, words in (line.partition(": ") for line in _lines("claim_words.txt"))}
+_ORDERED = {name: words.split() for name, _, words in (line.partition(": ") for line in _lines("claim_words.txt"))}
+_LISTS = {name: frozenset(words) for name, words in _ORDERED.items()}
 
 # claim_words.txt says what each list is for
-TOP, BOTTOM = frozenset(_LISTS["TOP"]), frozenset(_LISTS["BOTTOM"])
-ORDINALS = {word: rank for rank, word in enumerate(_LISTS["ORDINALS"], 1)}
-FREQUENT, INFREQUENT = frozenset(_LISTS["FREQUENT"]), frozenset(_LISTS["INFREQUENT"])
-MORE, LESS = frozenset(_LISTS["MORE"]), frozenset(_LISTS["LESS"])
-VERBS_MORE, VERBS_LESS = frozenset(_LISTS["VERBS_MORE"]), frozenset(_LISTS["VERBS_LESS"])
-PLACES, EQUAL, MULTIPLE = frozenset(_LISTS["PLACES"]), frozenset(_LISTS["EQUAL"]), frozenset(_LISTS["MULTIPLE"])
-PLURALS, EVERYONE = frozenset(_LISTS["PLURALS"]), frozenset(_LISTS["EVERYONE"])
-NEGATIONS, COPULAS, RECORDS = frozenset(_LISTS["NEGATIONS"]), frozenset(_LISTS["COPULAS"]), frozenset(_LISTS["RECORDS"])
-RARE, OFTEN = frozenset(_LISTS["RARE"]), frozenset(_LISTS["OFTEN"])
-FAINT, MIDDLE = frozenset(_LISTS["FAINT"]), frozenset(_LISTS["MIDDLE"])
+TOP = _LISTS["TOP"]
+BOTTOM = _LISTS["BOTTOM"]
+FREQUENT = _LISTS["FREQUENT"]
+INFREQUENT = _LISTS["INFREQUENT"]
+MORE = _LISTS["MORE"]
+LESS = _LISTS["LESS"]
+VERBS_MORE = _LISTS["VERBS_MORE"]
+VERBS_LESS = _LISTS["VERBS_LESS"]
+PLACES = _LISTS["PLACES"]
+EQUAL = _LISTS["EQUAL"]
+MULTIPLE = _LISTS["MULTIPLE"]
+PLURALS = _LISTS["PLURALS"]
+SINGULARS = _LISTS["SINGULARS"]
+EVERYONE = _LISTS["EVERYONE"]
+NEGATIONS = _LISTS["NEGATIONS"]
+COPULAS = _LISTS["COPULAS"]
+RECORDS = _LISTS["RECORDS"]
+RARE = _LISTS["RARE"]
+OFTEN = _LISTS["OFTEN"]
+FAINT = _LISTS["FAINT"]
+MIDDLE = _LISTS["MIDDLE"]
+PLACING = _LISTS["PLACING"]
+POSITIONS = _LISTS["POSITIONS"]
+OPENERS = _LISTS["OPENERS"]
+CLOSERS = _LISTS["CLOSERS"]
+LISTS = _LISTS["LISTS"]
+SPEAKING = _LISTS["SPEAKING"]
+PARTS_OF = _LISTS["PARTS_OF"]
+TINY = _LISTS["TINY"]
+HUGE = _LISTS["HUGE"]
+ADMISSION = _LISTS["ADMISSION"]
+ABSENT = _LISTS["ABSENT"]
+TELLING = _LISTS["TELLING"]
+WHOLES = _LISTS["WHOLES"]
+ADVICE = _LISTS["ADVICE"]
+CAUSES = _LISTS["CAUSES"]
+JOINS = _LISTS["JOINS"]
+STARTS = _LISTS["STARTS"]
+BREAKS = _LISTS["BREAKS"]
+VERBS = _LISTS["VERBS"]
+ORDINALS = {word: rank for rank, word in enumerate(_ORDERED["ORDINALS"], 1)}
+THEMES = PLURALS | SINGULARS
+ARTICLES = _LISTS["ARTICLES"]
 
 # what a number without an atom may be about, by cue word
 CUES = {
-    "epsilon": frozenset(("epsilon", "ε", "eps")),
+    "epsilon": frozenset(("epsilon", "ε", "eps", "budget")),
     "delta": frozenset(("delta", "δ")),
-    "count": frozenset(map(stem, PLURALS)),
+    "sizes": frozenset(map(stem, PLURALS)),
     "universe": frozenset(map(stem, ("list", "universe", "candidates", "dictionary", "vocabulary"))),
-    "denominator": frozenset((stem("denominator"),)),
-    "margin": frozenset((stem("margin"),)),
-    "noise": frozenset(map(stem, ("noise", "deviation", "scale"))),
+    "denominator": frozenset(map(stem, ("denominator", "divided", "constant"))),
+    "margin": frozenset(map(stem, ("margin", "difference", "gap", "distance", "apart"))),
+    "noise": frozenset(map(stem, ("noise", "deviation", "scale", "sigma"))),
     "edges": frozenset(map(stem, ("bins", "edges", "threshold"))),
 }
+
+
+# lists whose words are claims wherever they stand; the others need a neighbour
+_CLAIMS = ("TOP", "BOTTOM", "FREQUENT", "INFREQUENT", "MORE", "LESS", "VERBS_MORE", "VERBS_LESS", "EQUAL", "MULTIPLE")
+_CLAIMS += ("PLURALS", "EVERYONE", "NEGATIONS", "RARE", "OFTEN", "FAINT", "MIDDLE", "COPULAS", "RECORDS", "PLACES")
+_CLAIMS += ("ORDINALS",)
 
 
 @lru_cache(maxsize=1)
 def claim_words() -> frozenset[str]:
     """Words that the verifier reads as a claim or a number: no bin may be named by one."""
-    words = {word for words in _LISTS.values() for word in words}
+    words = {word for name in _CLAIMS for word in _LISTS[name]}
     words |= HEDGES | LOWER | UPPER | SMALL.keys() | TENS.keys() | SCALES.keys() | PARTS.keys()
     words |= {"most", "least", "more", "less", "than", "percent", "percentage", "per", "pct", "dozen", "dozens", "as"}
     return frozenset(words | {"exact", "exactly", "precise", "precisely", "majority", "mostly", "a", "an", "in", "of"})

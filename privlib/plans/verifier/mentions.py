@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from privlib.plans.verifier.lexicon import public_words
+from privlib.plans.verifier.lexicon import ARTICLES, public_words
 from privlib.plans.verifier.tokens import Token, words_of
 
 FOREIGN = -1
 _QUOTES = {"“": "”", '"': '"', "«": "»", "„": "“"}
 _SOFT = frozenset("-–—/,&'’()·:")
-_REACH = 4  # words of an admitted label may stand this far apart ("the wait was rather long")
+_LINKS = ARTICLES | {"with", "from", "at", "and", "during", "too", "your", "problem", "trouble", "issue"}
+_REACH = 5  # words of an admitted label may stand this far apart ("the wait was rather long")
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,17 @@ class Index:
             return
         if len(words) == 1 and not content:
             return  # likewise for an admitted label such as "support", whose quoted form is known already
-        node = self.tree
-        for word in words:
-            node = node.setdefault(word.stem, {})
-        node.setdefault("", (atom, label))
-        if 2 <= len(content) <= 4 and len(content) == len({word.stem for word in words}):
-            for word in content:
-                self.stems.setdefault(word, []).append((content, atom, label))
+        for path in {tuple(word.stem for word in words), tuple(w.stem for w in words if w.text not in ARTICLES)}:
+            node = self.tree
+            for stem in path:
+                node = node.setdefault(stem, {})
+            if path:
+                node.setdefault("", (atom, label))
+        named = frozenset(word.stem for word in words if word.text not in _LINKS)
+        counted = any(word.text.isnumeric() for word in words)  # "of 3 themes" is a count, not the label "theme 3"
+        if 2 <= len(named) <= 4 and named & content and not counted:
+            for word in named:
+                self.stems.setdefault(word, []).append((named, atom, label))
 
     def find(self, tokens: list[Token], text: str) -> list[Mention]:
         """All mentions, left to right, none over another: quotes first, then longest runs, then paraphrases."""
@@ -124,6 +129,9 @@ class Index:
         while k < len(tokens) and not taken[k]:
             token = tokens[k]
             if token.kind in ("word", "number"):
+                if token.stem not in node and k > i and token.text in ARTICLES:
+                    k += 1
+                    continue
                 node = node.get(token.stem)
                 if node is None:
                     break
@@ -171,17 +179,25 @@ def _key(label: str) -> tuple[str, ...]:
 
 
 def _parts(admitted: list[str], universe: Iterable[str]) -> dict[str, list[str]]:
-    """Ends of slash-joined labels ("... / Issue / Sub-issue") that name one label only, with two words or more."""
+    """Pieces of slash-joined labels ("... / Issue / Sub-issue") that name one label only, and its last with its first.
+
+    A piece needs two words, one of them not public.
+    """
     owners: dict[tuple[str, ...], set[str]] = {}
-    ends: dict[str, list[str]] = {}
+    pieces: dict[str, list[str]] = {}
     for label in dict.fromkeys([*admitted, *universe]):
-        pieces = label.split(" / ")
-        ends[label] = [" / ".join(pieces[k:]) for k in range(1, len(pieces))]
-        for end in {_key(end) for end in ends[label]}:
-            owners.setdefault(end, set()).add(label)
+        parts = label.split(" / ")
+        ends = [" / ".join(parts[k:]) for k in range(1, len(parts))]
+        pieces[label] = [*ends, f"{parts[-1]} {parts[0]}"] if ends else []
+        for piece in {_key(piece) for piece in pieces[label]}:
+            owners.setdefault(piece, set()).add(label)
     return {
         label: [
-            e for e in found if len(owners[_key(e)]) == 1 and sum(w.stem not in public_words() for w in words_of(e)) > 1
+            piece
+            for piece in found
+            if len(owners[_key(piece)]) == 1
+            and len(words := words_of(piece)) > 1
+            and any(word.stem not in public_words() for word in words)
         ]
-        for label, found in ends.items()
+        for label, found in pieces.items()
     }

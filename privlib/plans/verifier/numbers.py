@@ -42,7 +42,11 @@ TENS = {
 SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "k": 1e3, "m": 1e6, "bn": 1e9}
 PARTS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5}
 PARTS |= {"sixth": 6, "sixths": 6, "seventh": 7, "sevenths": 7, "eighth": 8, "eighths": 8, "tenth": 10, "tenths": 10}
-PARTS |= {"ninth": 9, "ninths": 9, "hundredth": 100, "hundredths": 100}
+PARTS |= {"ninth": 9, "ninths": 9, "hundredth": 100, "hundredths": 100, "thousandth": 1000, "thousandths": 1000}
+PARTS |= {"eleventh": 11, "twelfth": 12, "fourth": 4, "fourths": 4}
+PARTS |= {f"{word}th": value for word, value in SMALL.items() if value > 12}
+PARTS |= {f"{word[:-1]}ieth": value for word, value in TENS.items()}
+PARTS |= {f"{word}s": value for word, value in PARTS.items() if value > 10 and not word.endswith("s")}
 DOZEN = {"dozen": 12.0, "dozens": 12.0}
 HEDGES = frozenset(
     [
@@ -62,9 +66,18 @@ HEDGES = frozenset(
         "≈",
     ]
 )
-LOWER = frozenset(["over", "above", "exceeding", "exceeds", "exceeded", "more", "greater", "higher", "beyond"])
-UPPER = frozenset(["under", "below", "less", "fewer", "lower", "almost", "nearly"])
-_PERCENT = frozenset(("percent", "percentage", "pct"))
+LOWER = frozenset(["over", "above", "exceeding", "exceeds", "exceeded", "beyond", "past"])
+UPPER = frozenset(["under", "below", "almost", "nearly"])
+_GREATER = frozenset(["more", "greater", "higher", "larger"])
+_FEWER = frozenset(["less", "fewer", "lower", "smaller"])
+_STEPPED = frozenset(["a", "an", "the", "just", "little", "slightly", "well", "far", "about", "roughly"])
+_LOOSE = 0.1  # a rounded number in words, or a hedged one, may be off by a tenth of itself
+_FRACTION = 0.05  # "a quarter" for 24 %, a hedged fraction twice as much
+_PAGES = frozenset(
+    ("slide", "page", "section", "question", "part", "step", "figure", "table", "chapter", "appendix", "q")
+)
+_PERCENT = frozenset(("%", "percent", "percentage", "pct"))
+_SHARE = -1.0  # in place of a unit: the number is a fraction in words
 
 
 @dataclass(frozen=True)
@@ -82,6 +95,7 @@ class Number:
     lower: bool = False
     upper: bool = False
     hedged: bool = False
+    least: float = 0.0  # the unit of its last digit, where `unit` is that of its last digit but zeros
 
     def fits(self, released: float) -> bool:
         """Whether `released`, on this number's scale, rounds to it (towards it, where it is said as a bound)."""
@@ -89,18 +103,23 @@ class Number:
             return False
         slack = 1e-9 * max(1e-6, abs(released), abs(self.value))
         gap = released - self.value
-        if self.lower:
-            return -slack <= gap < self.unit
-        if self.upper:
-            return -self.unit < gap <= slack
-        return abs(gap) <= self.unit / 2 + slack
+        if self.lower or self.upper:
+            beyond, reach = (gap if self.lower else -gap), self.unit
+            if self.kind == "fraction":
+                reach = math.inf if self.value == 0.5 else self.value / 2
+            return -slack <= beyond < reach
+        return abs(gap) <= self._tolerance() + slack
+
+    def _tolerance(self) -> float:
+        share = _FRACTION * (1 + self.hedged) if self.kind == "fraction" else _LOOSE
+        return min(self.unit / 2, max(self.least / 2, share * abs(self.value)))
 
 
 def read_numbers(tokens: list[Token], first: int, last: int, free: list[bool]) -> list[Number]:
     """Numbers among tokens [first, last) that are `free` (not part of a label), in order."""
     found, i = [], first
     while i < last:
-        number = _at(tokens, i, last, free) if free[i] else None
+        number = _at(tokens, i, last, free) if free[i] and not _numbers_a_page(tokens, i, first) else None
         if number is None:
             i += 1
         else:
@@ -114,28 +133,45 @@ def _at(tokens: list[Token], i: int, last: int, free: list[bool]) -> Number | No
     if plain is None:
         return None
     value, unit, j, zeros = plain
-    kind = "plain"
-    following = [t.text for t in tokens[j : min(j + 2, last)]] + ["", ""]
+    kind, least = "plain", unit
+    if unit == _SHARE:
+        kind, unit, zeros, least = "fraction", 1.0, 1.0, 0.0
+    following = [t.text for t in tokens[j : min(j + 4, last)]] + [""] * 4
     denominator = _denominator(tokens, j, last, free)
-    if denominator is not None:
+    if denominator is not None and kind == "plain":
         bottom, j = denominator
-        value, kind = value / bottom if bottom else math.inf, "fraction"
-        unit, zeros = 0.01, 0.05
-    elif following[0] == "%" or following[0] in _PERCENT:
-        kind, j = "percent", j + 1
-    elif following[0] == "per" and following[1] in ("cent", "hundred"):
-        kind, j = "percent", j + 2
+        kind, value = "fraction", value / bottom if bottom else math.inf
+        unit = zeros = unit / bottom if bottom else 1.0
+        least = 0.0
+    elif following[0] in _PERCENT or (following[0] == "per" and following[1] in ("cent", "hundred")):
+        kind, j = "percent", j + 1 + (following[0] == "per")
+    elif kind == "fraction" and following[:2] == ["of", "a"] and (following[2] in _PERCENT or following[3] == "cent"):
+        kind, unit, zeros, least, j = "percent", 0.1, 0.1, 0.1, j + 3 + (following[2] == "per")
     elif kind == "plain" and _ambiguous_one(tokens, i, j, following[0]):
         return None
-    if i > first_of(tokens, i) and tokens[i - 1].text in ("-", "−", "minus", "negative") and not _joined(tokens, i):
+    before = [t.text for t in tokens[max(first_of(tokens, i), i - 4) : i]]
+    if before and before[-1] in ("-", "−", "minus", "negative") and not _joined(tokens, i):
         value = -value
-    before = {t.text for t in tokens[max(0, i - 3) : i]}
-    hedged = bool(before & HEDGES)
-    lower = bool(before & LOWER) or _phrase(tokens, i, "at", "least")
-    upper = bool(before & UPPER) or _phrase(tokens, i, "at", "most") or _phrase(tokens, i, "up", "to")
-    if hedged or lower or upper:
+    lower, upper, hedged = _bound(before)
+    after = [t.text for t in tokens[j : min(j + 4, last)]]
+    hedged = hedged or after[:2] == ["or", "so"] or after[:2] == ["give", "or"] or after[1:3] == ["give", "or"]
+    if hedged or lower or upper or tokens[i].kind == "word":
         unit = zeros
-    return Number(value, unit, kind, i, j, lower and not upper, upper and not lower, hedged)
+    return Number(value, unit, kind, i, j, lower, upper, hedged, least)
+
+
+def _bound(before: list[str]) -> tuple[bool, bool, bool]:
+    """Whether the words before a number make it a lower bound, an upper bound, or a rough value."""
+    hedged = bool(set(before[-3:]) & HEDGES)
+    words = [word for word in before if word not in _STEPPED]
+    end, other = ([""] * 2 + words)[-1], ([""] * 2 + words)[-2]
+    lower = end in LOWER or (end == "than" and other in _GREATER) or (other == "at" and end == "least")
+    upper = (
+        end in UPPER
+        or (end == "than" and other in _FEWER)
+        or (other, end) in (("at", "most"), ("up", "to"), ("short", "of"))
+    )
+    return lower, upper, hedged
 
 
 def _plain(tokens: list[Token], i: int, last: int, free: list[bool]) -> tuple[float, float, int, float] | None:
@@ -144,16 +180,15 @@ def _plain(tokens: list[Token], i: int, last: int, free: list[bool]) -> tuple[fl
     if token.kind == "number":
         value, unit = _digits(token.text)
         return _scaled(tokens, i + 1, last, value, unit)
-    if token.text in ("a", "an") and i + 1 < last and free[i + 1]:
-        follower = tokens[i + 1].text
+    if token.text in ("a", "an"):
+        follower = tokens[i + 1].text if i + 1 < last and free[i + 1] else ""
         if follower in PARTS and follower != "second":
-            return 1 / PARTS[follower], 0.01, i + 2, 0.05
+            return 1 / PARTS[follower], _SHARE, i + 2, _SHARE
         if follower in ("hundred", "thousand", "million", "dozen"):
-            value = SCALES.get(follower, 12.0)
-            return value, 1.0, i + 2, value
+            return _in_words(tokens, i, last, free)
         return None
     if token.text == "half" or token.text in DOZEN:
-        return (0.5, 0.01, i + 1, 0.05) if token.text == "half" else (12.0, 1.0, i + 1, 10.0)
+        return (0.5, _SHARE, i + 1, _SHARE) if token.text == "half" else (12.0, 1.0, i + 1, 10.0)
     return _in_words(tokens, i, last, free)
 
 
@@ -161,12 +196,16 @@ def _in_words(tokens: list[Token], i: int, last: int, free: list[bool]) -> tuple
     total, current, j, seen, decimals = 0.0, 0.0, i, False, None
     while j < last and free[j]:
         word = tokens[j].text
-        if word in SMALL and (not seen or (current % 10 == 0 and current % 100 != 10)):
+        if j == i and word in ("a", "an"):
+            current = 1.0
+        elif word in SMALL and (not seen or (current % 10 == 0 and current % 100 != 10)):
             current += SMALL[word]
         elif word in TENS and (not seen or current % 100 == 0):
             current += TENS[word]
         elif word == "hundred" and seen:
             current = max(current, 1.0) * 100
+        elif word in DOZEN and seen:
+            current = max(current, 1.0) * 12
         elif word in ("thousand", "million", "billion") and seen:
             total, current = total + max(current, 1.0) * SCALES[word], 0.0
         elif word in ("and", "-") and seen and j + 1 < last and free[j + 1] and _continues(current, tokens[j + 1].text):
@@ -189,7 +228,7 @@ def _in_words(tokens: list[Token], i: int, last: int, free: list[bool]) -> tuple
         digits = decimals[:300]
         return value + float("0." + digits), 10.0 ** -len(digits), j, 10.0 ** -len(digits)
     if j < last and free[j] and tokens[j].text in PARTS and tokens[j].text != "half" and value:
-        return value / PARTS[tokens[j].text], 0.01, j + 1, 0.05
+        return value / PARTS[tokens[j].text], _SHARE, j + 1, _SHARE
     return value, 1.0, j, _trailing(value)
 
 
@@ -202,7 +241,7 @@ def _continues(current: float, word: str) -> bool:
 
 def _digits(text: str) -> tuple[float, float]:
     if len(text) == 1 and not text.isdecimal():
-        return unicodedata.numeric(text), 0.01
+        return unicodedata.numeric(text), _SHARE
     mantissa, _, exponent = text.lower().replace(",", "").partition("e")
     decimals = len(mantissa.partition(".")[2])
     power = max(-400, min(400, float(exponent))) if exponent else 0.0
@@ -212,7 +251,10 @@ def _digits(text: str) -> tuple[float, float]:
 def _scaled(tokens: list[Token], j: int, last: int, value: float, unit: float) -> tuple[float, float, int, float]:
     if j < last and tokens[j].text in SCALES and (len(tokens[j].text) > 2 or tokens[j].start == tokens[j - 1].end):
         factor = SCALES[tokens[j].text]
+        unit = 0.01 if unit == _SHARE else unit
         value, unit, j = value * factor, unit * factor, j + 1
+    if unit == _SHARE:
+        return value, unit, j, unit
     return value, unit, j, max(unit, _trailing(value)) if unit >= 1 else unit
 
 
@@ -229,7 +271,7 @@ def _trailing(value: float) -> float:
 def _denominator(tokens: list[Token], j: int, last: int, free: list[bool]) -> tuple[float, int] | None:
     """The q of "p/q", "p in q", "p out of q", with the token after it."""
     texts = [t.text for t in tokens[j : min(j + 3, last)]]
-    if texts[:1] in (["/"], ["in"]):
+    if texts[:1] in (["/"], ["in"], ["per"]):
         k = j + 1
     elif texts[:2] == ["out", "of"]:
         k = j + 2
@@ -237,10 +279,17 @@ def _denominator(tokens: list[Token], j: int, last: int, free: list[bool]) -> tu
         return None
     if texts[:1] == ["out"] and k < last and tokens[k].text in ("every", "the", "a"):
         k += 1
-    if k >= last or not free[k] or tokens[k].text in ("a", "an"):
+    if k >= last or not free[k] or (tokens[k].text in ("a", "an") and texts[1:2] != [tokens[k].text]):
+        return None
+    if texts[:1] == ["per"] and tokens[k].text in ("cent", "hundred"):
         return None
     plain = _plain(tokens, k, last, free)
     return None if plain is None else (plain[0], plain[2])
+
+
+def _numbers_a_page(tokens: list[Token], i: int, first: int) -> bool:
+    """Whether a number counts slides or questions ("Slide 2: ...")."""
+    return i == first + 1 and tokens[i].kind == "number" and tokens[first].text in _PAGES
 
 
 def _ambiguous_one(tokens: list[Token], i: int, j: int, following: str) -> bool:
@@ -249,12 +298,11 @@ def _ambiguous_one(tokens: list[Token], i: int, j: int, following: str) -> bool:
 
 
 def _joined(tokens: list[Token], i: int) -> bool:
-    """Whether the hyphen before i joins it to a word or number ("5-10", "covid-19") rather than being a sign."""
-    return i >= 2 and tokens[i - 1].text == "-" and tokens[i - 2].end == tokens[i - 1].start
-
-
-def _phrase(tokens: list[Token], i: int, first: str, second: str) -> bool:
-    return i >= 2 and tokens[i - 2].text == first and tokens[i - 1].text == second
+    """Whether the mark before i is no sign: it joins ("5-10", "covid-19") or stands apart ("mass - 482")."""
+    mark = tokens[i - 1]
+    if mark.kind == "word":
+        return False
+    return mark.end != tokens[i].start or (i >= 2 and tokens[i - 2].end == mark.start)
 
 
 def first_of(tokens: list[Token], i: int) -> int:

@@ -15,7 +15,7 @@ _TOKEN = re.compile(
     # digits and commas to their end at once, so that nothing is tried twice; `_GROUPED` judges the grouping
     r"|(?P<number>\d+(?:,\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+)"
     r"|(?P<line>[\n\r\u2028\u2029]+)"
-    r"|(?P<mark>[^\s])"
+    r"|(?P<mark>[^\s*_`])"  # marks of emphasis say nothing
 )
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d|,)")
 _PIECE = re.compile(r",|[^,]+")
@@ -34,7 +34,7 @@ class Token:
 
 
 def tokenize(text: str) -> list[Token]:
-    """All tokens of a string in order; every character that is not blank belongs to one. Time linear in its length."""
+    """All tokens of a string in order; blanks, *, _ and ` belong to none. Time linear in its length."""
     tokens = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup

@@ -21,23 +21,44 @@ class Strange:
     pair: bool = False
 
 
-def strange_words(tokens: list[Token], free: list[bool], plan: SemanticPlan, universe_known: bool) -> list[Strange]:
-    """Runs of content words outside all mentions that are not public.
+@dataclass(frozen=True)
+class Contents:
+    """For each token: whether it is a content word that is not public (`odd`), and whether the plan has it (`own`)."""
 
-    Where the universe is known only quoted ones count, since its other labels are found by name. Where it is not,
-    every word that is neither public nor the plan's counts, and so do neighbouring words of different labels.
-    """
+    odd: list[bool]
+    own: list[bool]
+
+    def unknown(self, k: int) -> bool:
+        """Whether token k is a word that is neither public nor the plan's."""
+        return self.odd[k] and not self.own[k]
+
+
+def contents(tokens: list[Token], free: list[bool], plan: SemanticPlan) -> Contents:
+    """The content words outside all mentions."""
     public = public_words()
     own = {word.stem for atom in plan.atoms for word in words_of(f"{atom.label} {atom.description}")}
     said = {word.stem for word in words_of(f"{plan.mechanism} {' '.join(plan.guarantee.composed)}")}
     said |= {word.stem for word in words_of(" ".join(plan.guarantee.assumptions))}
     said |= {stem(name) for name in plan.bin_edges or DEFAULT_BIN_EDGES}
+    odd = [
+        token.kind == "word" and free[k] and not {token.text, token.stem} & public and token.stem not in said
+        for k, token in enumerate(tokens)
+    ]
+    return Contents(odd, [token.stem in own for token in tokens])
+
+
+def strange_words(tokens: list[Token], words: Contents, universe_known: bool) -> list[Strange]:
+    """Runs of content words outside all mentions that are not public.
+
+    Where the universe is known only quoted ones count, since its other labels are found by name. Where it is not,
+    every word that is neither public nor the plan's counts, and so do neighbouring words of different labels.
+    """
     quoted = in_quotes(tokens)
     found: list[Strange] = []
     run = loose = None
-    for k, token in enumerate(tokens):
-        content = token.kind == "word" and free[k] and not {token.text, token.stem} & public and token.stem not in said
-        if content and (quoted[k] or (not universe_known and token.stem not in own)):
+    for k in range(len(tokens)):
+        content = words.odd[k]
+        if content and (quoted[k] or (not universe_known and not words.own[k])):
             run = k if run is None else run
             continue
         if run is not None:

@@ -1,0 +1,133 @@
+"""Comparisons that a sentence makes between two atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+from privlib.plans.verifier import lexicon as words
+from privlib.plans.verifier.promises import negated as is_negated
+from privlib.plans.verifier.tokens import Token
+
+_HELD = frozenset(("against", "compared", "relative", "unlike", "next", "between", "of"))
+_WEIGHS = frozenset(("weighs", "weigh", "has", "have", "gets", "carries", "scores"))
+_PAIR = frozenset(("two", "both", "these", "them", "pair", "those"))
+
+
+@dataclass(frozen=True)
+class Order:
+    """Tokens [first, last) say that the left side has more (direction 1), less (-1) or as much (0) as the right.
+
+    `than`: index after "than", "to" or "with". `pair`: said of one of two ("the larger of the two").
+    """
+
+    first: int
+    last: int
+    direction: int
+    than: int | None
+    pair: bool = False
+    close: bool = False  # said that the order cannot be told (direction 0) or that the margin is passed (1)
+    follows: bool = False  # "A is followed by B": an order of ranks, which needs no margin
+
+
+def read_orders(tokens: list[Token], first: int, last: int, free: list[bool], taken: Container[int]) -> list[Order]:
+    """Comparisons among the free tokens [first, last) that are not `taken` by another claim."""
+    found = []
+    for i in range(first, last):
+        if not free[i] or i in taken:
+            continue
+        if tokens[i].text in words.MORE | {"more"} and _to_margin([t.text for t in tokens[i + 1 : min(i + 5, last)]]):
+            found.append(Order(i, i + 1, 1, None, close=True))
+            continue
+        if _close(tokens, i, first, last):
+            found.append(Order(i, i + 1, 0, None, close=True))
+            continue
+        near = [t.text for t in tokens[i + 1 : min(i + 4, last)]]
+        negated = is_negated(tokens, free, first, i, 4)
+        if tokens[i].text == "followed" and near[:1] == ["by"]:
+            found.append(Order(i, i + 2, -1 if negated else 1, i + 2, follows=True))
+            continue
+        # "falls short of B", "does not reach the mass of B"
+        short = tokens[i].text == "short" and near[:1] == ["of"]
+        if short or (tokens[i].text in ("reach", "match", "equal") and negated):
+            found.append(Order(i, i + 1, -1, i + 1))
+            continue
+        direction = _direction(tokens, i, first, last, free)
+        if direction is None:
+            continue
+        than = _than(tokens, i, last, free)
+        verb = tokens[i].text in words.VERBS_MORE | words.VERBS_LESS
+        if direction and than is None and (verb or tokens[i].text == "lead"):
+            than = i + 1 + (i + 1 < last and tokens[i + 1].text in ("of", "over"))
+        pair = than is None and any(
+            tokens[k].text == "of" and {t.text for t in tokens[k + 1 : min(k + 3, last)]} & _PAIR
+            for k in range(i + 1, min(i + 4, last))
+        )
+        found.append(Order(i, i + 1, -direction if negated else direction, than, pair))
+    return found
+
+
+def _direction(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> int | None:
+    word = tokens[i].text
+    near = [t.text for t in tokens[i + 1 : min(i + 4, last)]]
+    if word in ("more", "less"):
+        sign = 1 if word == "more" else -1
+        held = {t.text for t in tokens[max(first, i - 40) : i]} & _HELD and tokens[i - 1].text in _WEIGHS
+        if _than(tokens, i, last, free) is None and not (set(near[:2]) & words.FREQUENT) and not held:
+            return None
+        return -sign if near and near[0] in words.INFREQUENT else sign
+    if word == "lead" and near[:1] == ["over"]:
+        return 1
+    if word in words.MORE or word in words.VERBS_MORE:
+        return 1
+    if word in words.LESS or word in words.VERBS_LESS:
+        return -1
+    if word in words.EQUAL and _copula(tokens, i, last):
+        return None
+    if word in words.MULTIPLE or word in words.EQUAL or (word == "times" and near[:1] in (["more"], ["as"])):
+        return 0
+    if word == "as" and any(t.text == "as" for t in tokens[i + 2 : min(i + 4, last)]):
+        middle = near[0] if near else ""
+        return 0 if middle in words.FREQUENT | words.INFREQUENT | {"many", "much", "high", "low"} else None
+    return 0 if word in ("similar", "comparable") and "to" in near[:2] else None
+
+
+def _close(tokens: list[Token], i: int, first: int, last: int) -> bool:
+    """ "Too close to call", "cannot be told apart", "indistinguishable", "treated as equals": no order is claimed."""
+    word = tokens[i].text
+    before = [t.text for t in tokens[max(first, i - 5) : i]]
+    after = [t.text for t in tokens[i + 1 : min(i + 5, last)]]
+    if word in ("less", "smaller") and _to_margin(after):
+        return True
+    if word == "indistinguishable" or (word == "close" and before[-1:] == ["too"]):
+        return True
+    if word == "apart" or word in ("ordered", "ranked", "distinguished", "separated"):
+        return bool(set(before) & {"cannot", "can't", "couldn't"}) or before[-2:] == ["not", "be"]
+    treated = {"treat", "treated", "regard", "regarded", "consider", "considered", "count", "read"}
+    return (
+        word in words.EQUAL | {"equals", "similar"}
+        and bool(set(before) & {"as"})
+        and not treated.isdisjoint(t.text for t in tokens[max(first, i - 12) : i])
+    )
+
+
+def _than(tokens: list[Token], i: int, last: int, free: list[bool]) -> int | None:
+    """Index after the "than" that follows within eight tokens, labels not counted."""
+    steps = 0
+    for k in range(i, min(i + 40, last)):
+        if free[k] and tokens[k].text == "than":
+            return k + 1
+        steps += free[k]
+        if steps > 8:
+            break
+    return None
+
+
+def _to_margin(after: list[str]) -> bool:
+    return after[:1] == ["than"] and bool({"margin", "noise"} & set(after))
+
+
+def _copula(tokens: list[Token], i: int, last: int) -> bool:
+    """Whether "equals" says a share ("equals half of", "equal to a small part of"), not an order."""
+    near = [t.text for t in tokens[i + 1 : min(i + 7, last)]]
+    return "of" in near and bool(set(near) & (words.PARTS_OF | {"half", "most", "majority", "all", "any", "none"}))

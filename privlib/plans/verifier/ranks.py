@@ -1,0 +1,253 @@
+"""Ranks that a sentence claims: "the second theme", "#2", "closes the list", "none has more than"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from privlib.plans.verifier import lexicon as words
+from privlib.plans.verifier.numbers import SMALL
+from privlib.plans.verifier.promises import negated as is_negated
+from privlib.plans.verifier.tokens import Token
+
+_NO_ONE = frozenset(("no", "none", "nothing", "neither", "nobody"))
+_STEPS = frozenset(("the", "a", "an", "in", "at", "on", "as", "its", "of"))
+_OPEN = frozenset((".", ")", ":", "|"))
+_PLACED = frozenset(("#", "rank", "ranked", "ranks", "number", "place", "position", "spot", "theme", "topic"))
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Tokens [first, last) say "rank `place`" counted from the top, or from the bottom; or the `places` best."""
+
+    first: int
+    last: int
+    place: int
+    bottom: bool = False
+    several: bool = False  # "the top 3", "the most common themes"
+    among: bool = False  # "one of the most common"
+    negated: bool = False
+    ordered: bool = False  # "the top 3 are, in order"
+
+
+def read_ranks(tokens: list[Token], first: int, last: int, free: list[bool]) -> list[Rank]:
+    """Rank claims among the free tokens [first, last)."""
+    found: list[Rank] = []
+    at = first
+    while at < last:
+        claim = None
+        if free[at]:
+            claim = _beaten_by_none(tokens, at, first, last, free) or _idiom(tokens, at, first, last, free)
+            claim = claim or _rank_at(tokens, at, first, last, free)
+        if claim is not None:
+            found.append(claim)
+        at = at + 1 if claim is None else claim.last
+    return found
+
+
+def _beaten_by_none(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> Rank | None:
+    """ "No theme has a higher mass than X", "all others outweigh X": X is first; last."""
+    others = tokens[i].text in ("every", "all", "any", "each") and tokens[min(i + 1, last - 1)].text in (
+        "other",
+        "others",
+    )
+    if tokens[i].text not in _NO_ONE and not others:
+        return None
+    for k in range(i + 1, min(i + 10, last)):
+        if not free[k] or tokens[k].text in (",", ":", "("):
+            return None
+        word = tokens[k].text
+        verb = word in (words.VERBS_MORE | words.VERBS_LESS) - {"<", ">"} or (word == "outweigh")
+        if not verb and word not in words.MORE | words.LESS | {"more", "less"}:
+            continue
+        than = next((j for j in range(k, min(k + 7, last)) if free[j] and tokens[j].text == "than"), None)
+        end = k if verb else than
+        if end is None:
+            return None
+        named = next((j for j in range(end + 1, min(end + 5, last)) if not free[j]), None)
+        if named is None:
+            return None
+        down = word in words.LESS | words.VERBS_LESS | {"less"}
+        if not verb and any(tokens[j].text in words.INFREQUENT for j in range(k, end)):
+            down = not down
+        return Rank(i, end + 1, 1, bottom=down != others)
+    return None
+
+
+def _idiom(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> Rank | None:
+    """ "Heads the list", "rounds off the plan", "brings up the rear", "runner-up", "penultimate"."""
+    word = tokens[i].text
+    after = [t.text for t in tokens[i + 1 : min(i + 5, last)]]
+    negated = is_negated(tokens, free, first, i, 3)
+    if word == "runner" and after[:2] == ["-", "up"]:
+        return Rank(i, i + 3, 2, negated=negated)
+    if word == "penultimate":
+        return Rank(i, i + 1, 2, bottom=True, negated=negated)
+    if word in ("head", "forefront") and after[:1] == ["of"] and i > first and tokens[i - 1].text in ("the", "at"):
+        return Rank(i, i + 1, 1, negated=negated)
+    if (
+        word in words.OPENERS | words.CLOSERS
+        and after[:1] == ["with"]
+        and any(not free[k] for k in range(i + 1, min(i + 4, last)))
+    ):
+        return Rank(i, i + 2, 1, bottom=word in words.CLOSERS, negated=negated)
+    if word == "order" and i > first and tokens[i - 1].text in ("the", "in", "this"):
+        for k in range(i + 1, min(i + 6, last - 1)):
+            if tokens[k].text in ("is", "are", ":", "was") and not free[k + 1]:
+                return Rank(i, k + 1, 1, several=True, ordered=True, negated=negated)
+            if not free[k] or tokens[k].text == ",":
+                break
+    rear = word in ("bring", "brings", "brought") and after[:1] == ["up"]
+    if word in words.OPENERS | words.CLOSERS or rear:
+        for k in range(i + 1, min(i + 5, last)):
+            if free[k] and tokens[k].text in words.LISTS:
+                return Rank(i, k + 1, 1, bottom=rear or word in words.CLOSERS, negated=negated)
+            if not free[k] or tokens[k].text not in ("off", "out", "up", "the", "our", "this", "whole", "released"):
+                return None
+    return None
+
+
+def _rank_at(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> Rank | None:
+    word = tokens[i].text
+    after = [t.text for t in tokens[i + 1 : min(i + 5, last)]] + [""] * 4
+    before = [""] * 3 + [t.text for t in tokens[max(first, i - 3) : i]]
+    negated = is_negated(tokens, free, first, i, 4)
+    ranked = before[-1] in ("is", "was", ":", "=", "of") and any(
+        free[k] and tokens[k].text in ("rank", "position")
+        for k in range(max(first, i - (40 if before[-1] != "of" else 3)), i)
+    )
+    if tokens[i].kind == "number" and word.isdecimal():
+        return _numbered(tokens, i, first, last, free, after, before, negated, ranked)
+    cued = before[-1] in ("number", "no", "rank", "ranked", "ranks") or before[-2:] in (["number", "-"], ["no", "-"])
+    if word in SMALL and (cued or ranked) and after[0] not in ("over", "above", "of", "ahead", "before"):
+        return Rank(i, i + 1, SMALL[word], negated=negated)
+    j = i
+    place = 1
+    if word in words.ORDINALS:
+        place = words.ORDINALS[word]
+        j = i + 1 + (after[0] == "-")
+        ordinal = _ordinal(tokens, i, j, first, last, free, before, negated)
+        if ordinal is not None or not (j < last and tokens[j].text in words.TOP | words.BOTTOM | {"most", "least"}):
+            return ordinal
+        if tokens[j].text == "first":
+            return None
+    return _superlative(tokens, i, j, place, first, last, free, before, negated)
+
+
+def _ordinal(tokens, i, j, first, last, free, before, negated) -> Rank | None:
+    """ "X comes second", "second is X", "the second theme", "in second place", "X second, Y third"."""
+    place = words.ORDINALS[tokens[i].text]
+    end = tokens[j].text if j < last else ""
+    nearby = [t.text for t in tokens[j : min(j + 3, last)]] + [""] * 3
+    if end in words.TOP | words.BOTTOM | {"most", "least"} and end != "first":
+        return None
+    if nearby[:2] == ["to", "last"] or nearby[:3] == ["from", "the", "bottom"] or nearby[:2] == ["from", "bottom"]:
+        return Rank(i, j + 2, place, bottom=True, negated=negated)
+    if end in words.POSITIONS or end in words.SINGULARS:
+        return Rank(i, j + 1 if end in words.POSITIONS else i + 1, place, negated=negated)
+    named = i > first and not free[i - 1]
+    if named and place > 1:
+        return Rank(i, i + 1, place, negated=negated)
+    if before[-1] == "," and i - 2 >= first and not free[i - 2] and end in ("", ",", "with"):
+        return Rank(i, i + 1, place, negated=negated)
+    if named and (end in ("", ",", ".", ")", "and", "with", "at", "in", "(") or not free[min(j, last - 1)]):
+        return Rank(i, i + 1, place, negated=negated)
+    verb = before[-1] if before[-1] not in ("the", "clearly", "only", "then", "a", "in", "be", "as") else before[-2]
+    if verb in words.PLACING and (
+        place > 1 or verb not in ("is", "are", "was", "were", "be") or end in ("", ",", "and")
+    ):
+        if before[-1] == "the" and end and end not in words.PLURALS and not _noun(end):
+            return None
+        return Rank(i, i + 1, place, negated=negated)
+    opens = i == first or before[-1] in (",", "and", ":", ";", "-", "|")
+    if (
+        opens
+        and j < last
+        and (
+            end in words.PLACING
+            or end in ("in", ":")
+            or not free[j]
+            or (end == "," and j + 1 < last and not free[j + 1])
+        )
+    ):
+        if (place == 1 and end == ",") or (end == "in" and nearby[1] not in ("line", "order", "rank", "the")):
+            return None
+        return Rank(i, i + 1, place, negated=negated)
+    return None
+
+
+def _superlative(tokens, i, j, place, first, last, free, before, negated) -> Rank | None:
+    head = tokens[j].text if j < last else ""
+    following = tokens[j + 1].text if j + 1 < last else ""
+    if head in ("most", "least"):
+        if head == "most" and (following == "of" or following in words.RECORDS or before[-1] == "at"):
+            return None  # a majority or a bound, read as a number
+        if head == "least" and before[-1] == "at":
+            return None
+        bottom = (head == "least") != (following in words.INFREQUENT)
+        end = j + 1 + (following in words.FREQUENT | words.INFREQUENT)
+    elif head in words.TOP or head in words.BOTTOM:
+        if head == "last" and following in ("year", "month", "week", "decade"):
+            return None
+        if head == "first" and (following in (",", "of", "") or i == first):
+            return None
+        if head in ("lead", "leading") and (before[-1] in ("to", "not") or following == "over"):
+            return None
+        if head == "bottom" and following == "line":
+            return None
+        bottom, end = head in words.BOTTOM, j + 1
+    else:
+        return None
+    start = i
+    counted = _count(tokens, end, last) if place == 1 else None
+    if counted is None and place == 1 and i > first and free[i - 1] and (told := _count(tokens, i - 1, i)):
+        counted, start = (told[0], end), i - 1
+    tail = [t.text for t in tokens[end : min(end + 3, last)]]
+    plural = any(w in words.PLURALS for w in tail)
+    among = "among" in before or before[-2:] == ["of", "the"]
+    if counted is not None and counted[0] > 1:
+        ordered = any(tokens[k].text == "order" for k in range(end, min(end + 10, last)) if free[k])
+        return Rank(
+            start,
+            max(counted[1], end),
+            counted[0],
+            bottom,
+            several=True,
+            among=not ordered,
+            negated=negated,
+            ordered=ordered,
+        )
+    return Rank(i, end, place, bottom, several=plural and not among, among=among, negated=negated)
+
+
+def _numbered(tokens, i, first, last, free, after, before, negated, ranked) -> Rank | None:
+    """ "1." at the start of a line or clause, "(1)", "| 1 |", "#2", "rank 3", "No. 4", "2nd"."""
+    place = int(tokens[i].text[:9]) if len(tokens[i].text) <= 9 else 10**9
+    if after[0] in ("st", "nd", "rd", "th") and tokens[i].end == tokens[i + 1].start:
+        return Rank(i, i + 2, place, negated=negated)
+    line = i == first and (i == 0 or tokens[i - 1].kind == "line")
+    listed = line or i == first or before[-1] in (",", ":", "and", ";")
+    starts = (line and after[0] in _OPEN) or (listed and after[0] == ")")
+    bracketed = before[-1] == "(" and after[0] == ")" and (i - 2 < first or before[-2] in (",", ":", "and", ";"))
+    starts = starts or (bracketed and i + 2 < last and not free[i + 2])
+    starts = starts or (
+        before[-1] == "|" and after[0] == "|" and i - 1 == first and (i < 2 or tokens[i - 2].kind == "line")
+    )
+    if starts:
+        return Rank(i, i + 2, place)
+    if before[-1] in _PLACED or before[-2:] in (["no", "."], ["rank", "is"], ["rank", ":"]) or ranked:
+        return Rank(i, i + 1, place, negated=negated)
+    return None
+
+
+def _count(tokens: list[Token], i: int, last: int) -> tuple[int, int] | None:
+    """The N of "top N" with the token after it."""
+    if i < last and tokens[i].kind == "number" and tokens[i].text.isdecimal() and len(tokens[i].text) <= 6:
+        return int(tokens[i].text), i + 1
+    if i < last and tokens[i].text in SMALL:
+        return SMALL[tokens[i].text], i + 1
+    return None
+
+
+def _noun(word: str) -> bool:
+    """Whether a word after "the second" is what a plan ranks: a theme, or nothing at all."""
+    return word in words.SINGULARS | {"", ",", ".", "is", "was", "and", "in"}
