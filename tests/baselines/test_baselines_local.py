@@ -182,3 +182,16 @@ def test_a_secure_release_runs():
     out = local(epsilon=8.0, threshold=50.0).release(rows(200, 100), Secure())
     assert out.kind == "secure"
     assert out.tags[:, 0].tolist() == [0, 1]
+
+
+def test_local_noise_grows_like_the_root_of_the_dimension_and_of_the_number_of_users():
+    """Per coordinate the noise does not depend on d, so its length grows like sqrt(d); a count's like sqrt(n)."""
+    encoding = UnaryEncoding(1.0, 10)
+    assert encoding.deviation(40_000) == pytest.approx(20 * encoding.deviation(100))
+    stds = []
+    for d in (4, 64):
+        rule = AnchoredBuckets.at(np.eye(d)[:2], radius=0.5)
+        stds.append(LocalEmbeddings(rule, 4.0, 1e-6).message.noise_std(Simulation(0)))
+    assert stds[0] == stds[1]
+    # at the paper's d = 768 and epsilon 16 the noise is still longer than the space is wide
+    assert math.sqrt(768) * gaussian_noise_std(16.0, 1e-6, 2.0) > 2 * 2.0

@@ -70,4 +70,7 @@ def _settings(axis: Axes, part: pandas.DataFrame, knob: str, column: str, corpor
     curves(axis, part, x, column, "corpus", order=corpora)
     axis.set_xlabel(KNOBS[knob])
     if knob != "kept_share":
-        axis.set_xticks(ticks := sorted(part[x].unique()), [f"{tick:g}" for tick in ticks])
+        values = sorted(part[x].unique())
+        room = (values[-1] - values[0]) / 12  # nearer labels would print over each other
+        ticks = [v for k, v in enumerate(values) if k == 0 or v - values[k - 1] > room]
+        axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
