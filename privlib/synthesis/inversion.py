@@ -28,6 +28,7 @@ from privlib.synthesis.paraphrase import Generate, paraphrase
 
 Edit = tuple[int, str, str]  # position, kind, word: one change of a text's words
 _COMBINED = 8  # the best edits of a round, of places and words of their own, are also tried together
+_SEARCH = 1  # raised when the search changes what it finds, so that old cache entries are not taken
 
 
 class Inverter(Protocol):
@@ -143,8 +144,11 @@ class SearchInverter:
             return self._search(target)
         file = Path(self.cache) / f"{self._digest(target, self.label).hex()}.json"
         if file.is_file():
-            kept = json.loads(file.read_text("utf-8"))
-            return Inversion(**kept | {"steps": tuple(map(tuple, kept["steps"]))})
+            try:
+                kept = json.loads(file.read_text("utf-8"))
+                return Inversion(**kept | {"steps": tuple(map(tuple, kept["steps"]))})
+            except (ValueError, TypeError, KeyError):
+                pass  # a damaged entry is searched and written again
         found = self._search(target)
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, part = tempfile.mkstemp(dir=file.parent, suffix=".part")
@@ -236,10 +240,10 @@ class SearchInverter:
 
     @cached_property
     def _settings(self) -> bytes:
-        """Everything but models and centroid that decides a text."""
+        """Everything but models and centroid that decides a text, the way of searching included."""
         names = ("seed", "near", "max_words", "vocabulary", "near_words", "edits", "batch", "rewrites")
         public = {name: getattr(self, name) for name in names}
-        return json.dumps([public, self.generate is not None, self.pool]).encode()
+        return json.dumps([_SEARCH, public, self.generate is not None, self.pool]).encode()
 
     def _units(self, texts: Sequence[str]) -> np.ndarray:
         return _unit_rows(self.embed(texts), len(texts), "embed")

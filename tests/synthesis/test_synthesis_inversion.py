@@ -137,6 +137,11 @@ def test_a_killed_search_resumes_with_the_centroids_it_had(tmp_path):
     silent = Counting(fails_after=0)
     assert search(embed=silent, cache=folder, label="sum").search(CENTROIDS) == whole
     assert folder.stat().st_mode & 0o077 == 0
+    for text in ("", "{}", '{"text": 1}', "[1]"):
+        kept = min(folder.glob("*.json"))
+        kept.write_text(text)
+        assert search(cache=folder, label="sum").search(CENTROIDS) == whole
+        assert kept.read_text() != text
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"label": "other"}, {"pool": POOL[:5]}, {"edits": 2}])
