@@ -169,14 +169,13 @@ def nearest_candidates(rows: np.ndarray, candidates: np.ndarray, max_norm: float
     float[n, d] and float[m, d], scaled down to `max_norm` and cut to a grid on which every product is exact: a vote
     that changed by rounding when another record joined would break the sensitivity.
     """
-    with np.errstate(over="ignore"):  # a row too long for its own square is scaled down to 0
-        targets = inside(candidates / max_norm)
-        squares = np.einsum("ij,ij->i", targets, targets)
-        block = max(1, (1 << 23) // max(1, len(targets)))
-        nearest = [
-            np.argmax(2 * (inside(rows[start : start + block] / max_norm) @ targets.T) - squares, axis=1)
-            for start in range(0, len(rows), block)
-        ]
+    targets = inside(candidates, max_norm)
+    squares = np.einsum("ij,ij->i", targets, targets)
+    block = max(1, (1 << 23) // max(1, len(targets)))
+    nearest = [
+        np.argmax(2 * (inside(rows[start : start + block], max_norm) @ targets.T) - squares, axis=1)
+        for start in range(0, len(rows), block)
+    ]
     return np.concatenate([np.zeros(0, dtype=np.int64), *nearest]).astype(np.int64)
 
 

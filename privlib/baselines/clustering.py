@@ -170,7 +170,7 @@ class UraniaStyle:
             if len(kept):
                 exact = cluster_sums(words, owners, self.clusters)[kept]
                 counts = budget.release(self.stage("keywords", len(kept)), exact, noise.child("keywords"))
-        return UraniaRelease(centres, sizes, kept, counts, self.vocabulary, budget.spent, budget.ledger)
+        return UraniaRelease(centres, sizes, kept, counts, self.vocabulary, self.guarantee_under(noise), budget.ledger)
 
     def _owners(self, points: np.ndarray, centres: np.ndarray) -> np.ndarray:
         return self.space.nearest(points, centres)

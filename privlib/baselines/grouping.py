@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from privlib.baselines.space import inside
+from privlib.baselines.space import inside, tamed
 from privlib.dp import Guarantee, checks
 
 
@@ -52,10 +52,9 @@ def residual_sums(rows: np.ndarray, owners: np.ndarray, tags: np.ndarray, bucket
     exact in any order and one row moves one sum by at most `clip_norm`.
     """
     origins, sums = buckets.origins(tags), np.zeros((len(tags), rows.shape[1]))
-    with np.errstate(over="ignore"):  # a row too long for its own square is scaled down to 0
-        for tag in range(len(tags)):
-            members = rows[owners == tag]
-            sums[tag] = inside((members - origins[tag]) / buckets.clip_norm).sum(axis=0)
+    for tag in range(len(tags)):
+        members = tamed(rows[owners == tag])
+        sums[tag] = inside(members - origins[tag], buckets.clip_norm).sum(axis=0)
     return sums * buckets.clip_norm
 
 

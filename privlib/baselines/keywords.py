@@ -35,6 +35,8 @@ def public_vocabulary(public_texts: Sequence[str], size: int) -> tuple[str, ...]
     vocabulary is shown to every reader. Raises ValueError when no word remains.
     """
     size = checks.whole("size", size, at_least=1)
+    if getattr(getattr(public_texts, "provenance", None), "public", True) is not True:
+        raise ValueError("public_texts must be public, got a corpus whose provenance is not public")
     support = Counter(word for text in public_texts for word in set(content_words(text)))
     if not support:
         raise ValueError(f"public_texts must hold a word of {_SHORTEST} letters, got none in {len(public_texts)} texts")

@@ -61,8 +61,7 @@ class LocalEmbeddings:
         """`private` float[n, d], one row a user. Raises TypeError or ValueError without naming any value."""
         rows, message = checked(private, self.buckets), self.message
         source = noise.child("messages")
-        with np.errstate(over="ignore"):
-            clipped = inside(rows / self.max_norm) * self.max_norm
+        clipped = inside(rows, self.max_norm) * self.max_norm
         sent = np.array([message.release(row, source) for row in clipped]).reshape(rows.shape)
         tags, owners, counts = np.unique(self.buckets.assign(sent), axis=0, return_inverse=True, return_counts=True)
         heavy = np.flatnonzero(counts >= self.threshold)

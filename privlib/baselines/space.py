@@ -8,6 +8,7 @@ import numpy as np
 
 from privlib.dp import checks
 
+_REACH = 1e100  # longer than any embedding, and its square is finite
 GRID = 2.0**-20
 """Coordinates are whole multiples of this, rounded towards 0, so that sums of them are exact in float64."""
 
@@ -61,7 +62,7 @@ class PublicSpace:
     def points(self, embeddings: np.ndarray) -> np.ndarray:
         """float64[n, q] on the grid, each of norm at most 1, from float[n, d]; a point depends on its row alone."""
         rows = checks.private_floats("embeddings", embeddings, (None, len(self.mean)))
-        return inside(self._coordinates(rows))
+        return inside(self._coordinates(tamed(rows)))
 
     def _coordinates(self, rows: np.ndarray) -> np.ndarray:
         # no matrix product: BLAS rounds a row differently when others join it, and a point may depend on its row alone
@@ -72,8 +73,21 @@ class PublicSpace:
         return np.argmin(((points[:, None, :] - centres) ** 2).sum(axis=2), axis=1)
 
 
-def inside(points: np.ndarray) -> np.ndarray:
-    """Rows scaled into the unit ball and rounded towards 0 on the grid, so that no norm exceeds 1 by a bit."""
+def inside(points: np.ndarray, norm: float = 1.0) -> np.ndarray:
+    """Rows over `norm`, scaled into the unit ball and rounded towards 0 on the grid: no norm exceeds 1 by a bit.
+
+    Finite rows of any length; a row depends on itself alone.
+    """
+    points = tamed(points) / norm
     norms = np.linalg.norm(points, axis=1, keepdims=True)
     scaled = points / np.maximum(1.0, norms * (1 + 2.0**-40))
     return np.trunc(scaled / GRID) * GRID
+
+
+def tamed(rows: np.ndarray) -> np.ndarray:
+    """The same rows, but those with an entry beyond `_REACH` scaled down to it, so that no square of theirs overflows.
+
+    Such a row would else become infinite or NaN, and one record would undo a sum that everyone is in.
+    """
+    largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+    return rows if (largest <= _REACH).all() else rows / np.maximum(1.0, largest / _REACH)

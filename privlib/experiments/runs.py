@@ -1,10 +1,13 @@
-"""The run folder of DP-SPIN: one grid, one folder, one run a point, released files apart from the curator's.
+"""The run folder of DP-SPIN: one grid, one folder, one run a point, simulated files apart from the curator's.
 
     <root>/grid.yaml                     public settings that every run of the grid shares
-    <root>/released/<run>/               config.yaml, private_plan.json, summary.txt or FAILED, verifier_attempts.json
+    <root>/simulated/<run>/              config.yaml, private_plan.json, summary.txt or FAILED, verifier_attempts.json
     <root>/curator/<run>/metrics.json    made with the true sketch, so no guarantee covers it: not for release
 
-A run is finished when its released folder is there; both folders appear whole, by a rename, the released one last. A
+Nothing here is a release: config.yaml holds the seed of the noise, and whoever knows that takes the noise away; the
+bills of several plans of one sketch add up besides. For a release call the mechanism once with `Secure()`.
+
+A run is finished when its simulated folder is there; both folders appear whole, by a rename, the simulated one last. A
 kill at any moment leaves a finished run or one that is made again. One process at a time works on a root.
 Source: DP-SPIN, Appendices C.7 to C.9; the split into two trees and the refusal to mix grids (the paper's scripts
 delete the older grid) are ours.
@@ -29,7 +32,7 @@ from privlib.plans.decoders import MAX_ATTEMPTS, Decoder
 if TYPE_CHECKING:
     import pandas as pd
 
-RELEASED, CURATOR, GRID, FAILED = "released", "curator", "grid.yaml", "FAILED"
+SIMULATED, CURATOR, GRID, FAILED = "simulated", "curator", "grid.yaml", "FAILED"
 NOTE = (
     "For the curator only: computed from the true sketch of the protected texts and covered by no privacy guarantee. "
     "Do not release it with the plan."
@@ -73,23 +76,23 @@ class Runs:
     def run(
         self, sketch: plans.Sketch, mechanism: plans.mechanisms.PlanMechanism, decoding: Decoding, seed: int
     ) -> Path:
-        """Release, tell, verify and measure one point of the grid; returns its released folder.
+        """Simulate, tell, verify and measure one point of the grid; returns its simulated folder.
 
         `sketch`: private; `mechanism`: its public settings name the run; `decoding`: see `Decoding`; `seed` >= 0 of
         the simulated noise. A finished run is left as it is. A run whose decoder raised has the file FAILED, with
-        the type of the error alone, in place of summary.txt; its plan is released, and it is made again next time.
+        the type of the error alone, in place of summary.txt; its plan stands, and it is made again next time.
         Raises ValueError when the folder holds this run with other settings.
-        Guarantee of the released files: the mechanism's, since text, attempts and marker are functions of the plan
-        (Theorem 5.8), for a decoder whose errors do not depend on the protected texts either.
+        Noise: a stream of its own for every setting of the mechanism, universe and seed; two decoders of one setting
+        are given the same plan. Text, attempts and marker are functions of the plan (Theorem 5.8).
         """
         config = self._config(mechanism, decoding, seed)
         name = _name(mechanism, decoding, seed)
-        done = self.root / RELEASED / name
+        done = self.root / SIMULATED / name
         if done.is_dir():
             _check_same(f"run {name} was made", _load(done / "config.yaml"), config)
             if not (done / FAILED).exists():
                 return done
-        plan = mechanism.release(sketch, Simulation(seed).child("plan"))
+        plan = mechanism.release(sketch, Simulation(seed).child(_json([config["mechanism"], config["universe"]])))
         report = error = None
         try:
             report = plans.report(plan, decoding.decoder, mechanism.universe, decoding.max_attempts)
@@ -110,11 +113,11 @@ class Runs:
         import pandas as pd
 
         rows = []
-        for released in sorted((self.root / RELEASED).glob("*/summary.txt")):
-            if released.parent.name.endswith(".part"):
+        for made in sorted((self.root / SIMULATED).glob("*/summary.txt")):
+            if made.parent.name.endswith(".part"):
                 continue
-            config = _load(released.with_name("config.yaml"))
-            path = self.root / CURATOR / released.parent.name / "metrics.json"
+            config = _load(made.with_name("config.yaml"))
+            path = self.root / CURATOR / made.parent.name / "metrics.json"
             metrics = json.loads(path.read_text(encoding="utf-8"))
             settings, size = config["mechanism"], config["universe"]["size"]
             keys = {
@@ -232,7 +235,7 @@ def _check_same(what: str, found: Any, wanted: Mapping[str, Any]) -> None:
         raise ValueError(f"{what} with other settings ({', '.join(differ)} differ): take a folder of its own")
 
 
-def _json(value: Mapping[str, Any]) -> str:
+def _json(value: Any) -> str:
     return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 

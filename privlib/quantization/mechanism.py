@@ -149,6 +149,8 @@ def released_rows(
         noise.child("rewriting"),
     )
     assumptions = guarantee.assumptions
+    if not_covered := getattr(rewriter, "not_covered", ""):
+        assumptions = (*assumptions, not_covered)
     if noise.kind != "secure":
         assumptions = (*assumptions, f"{noise.kind}: whoever knows its seed knows the choice")
     return Released(targets, rewritten, tables, replace(guarantee, rows=len(labels), assumptions=assumptions))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -71,6 +71,8 @@ class LanguageModelRewriter:
         report: counts are added to it.
     """
 
+    not_covered: ClassVar[str] = "what the model keeps of a private text is not covered by the bound"
+
     generate: Generate
     schema: Schema
     extractor: SnippetExtractor
@@ -79,7 +81,7 @@ class LanguageModelRewriter:
     max_new_tokens: int = 96
     temperature: float = 0.7
     opened: bool = False
-    report: RewritingReport = field(default_factory=RewritingReport, compare=False)
+    report: RewritingReport = field(default_factory=RewritingReport, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.attempts < 1:

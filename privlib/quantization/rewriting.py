@@ -9,7 +9,11 @@ import numpy as np
 
 
 class Rewriter(Protocol):
-    """Rewrites matched rows. Row j of every argument belongs to row j of the release."""
+    """Rewrites matched rows. Row j of every argument belongs to row j of the release.
+
+    A rewriter may say in `not_covered` (str) what of it the bound for ideal rewriting does not cover; the release
+    then names that among its assumptions.
+    """
 
     def rewrite(
         self, texts: tuple[str, ...] | None, labels: np.ndarray, targets: np.ndarray, noise

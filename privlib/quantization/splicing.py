@@ -23,6 +23,8 @@ def splice(
         extractor: of snippets; None for `WordCounts` of the public rows.
         fresh_share: see `Splice`.
     """
+    if getattr(getattr(public, "provenance", None), "public", True) is not True:
+        raise ValueError("public: expected public texts, got a corpus whose provenance is not public")
     labels = schema.encode(public)
     extractor = WordCounts.learn(public.texts, labels, schema.sizes) if extractor is None else extractor
     return Splice(tuple(public.texts), labels, extractor, fresh_share)
@@ -63,6 +65,11 @@ class Splice:
         if self.fresh_share is not None and not 0 <= self.fresh_share <= 1:
             raise ValueError(f"fresh_share: expected None or a share in [0, 1], got {self.fresh_share}")
 
+    @property
+    def not_covered(self) -> str:
+        """What a release adds to its assumptions: "" only where every text is written from public text alone."""
+        return "" if self.fresh_share == 1 else "kept clauses, which tell changed rows, are not covered by the bound"
+
     def rewrite(self, texts, labels: np.ndarray, targets: np.ndarray, noise) -> tuple[str, ...]:
         """See `Rewriter.rewrite`; texts are needed, one a row, else ValueError."""
         if texts is None or len(texts) != len(labels):
@@ -79,7 +86,7 @@ class Splice:
         for row, code in enumerate(codes.ravel()):
             filling = pools[code][draws.integers(len(pools[code]))]
             own = () if fresh[row] else kept(self.extractor, texts[row], targets[row], bool(changed[row]))
-            written.append(_joined(own, filling, bool(changed[row])))
+            written.append(_joined(own, filling, bool(changed[row] or fresh[row])))
         return tuple(written)
 
     def pool(self, target: Sequence[int]) -> tuple[str, ...]:
@@ -110,7 +117,7 @@ def quota(targets: np.ndarray, changed: np.ndarray, share: float, noise) -> np.n
 
 
 def _joined(own: Sequence[str], filling: Sequence[str], changed: bool) -> str:
-    """Own clauses, then filling, up to the filling's number of words; of a changed row at least one of filling."""
+    """Own clauses, then filling, up to the filling's number of words; of a changed or fresh row one of filling."""
     lengths = [len(words(clause)) for clause in filling]
     wanted, length, taken = sum(lengths), 0, []
     for clause in own:

@@ -172,6 +172,24 @@ def test_nothing_is_kept_of_nothing_and_the_keywords_are_then_not_paid(build):
     assert released.counts.shape == (0, len(released.vocabulary))
     assert [entry.bill.composed[0] for entry in released.ledger] == ["clustering", "clustering", "sizes"]
     assert baselines.in_words(released.themes(3)) == "No theme stands out."
+    whole = build(smallest=1e6)  # the bill is the mechanism's, whatever the data led to
+    assert released.guarantee == whole.guarantee_under(Simulation(1)) == build().guarantee_under(Simulation(1))
+
+
+def test_a_row_of_any_finite_length_moves_a_sum_by_at_most_one(space):
+    """One that overflowed would turn the sum of all into NaN, and no noise hides that."""
+    from privlib.baselines.space import GRID, inside
+
+    rows = np.array([[1.7e308, -1.7e308, 1e-300], [3.0, 4.0, 0.0], [1e200, 0.0, 0.0], [0.25, 0.0, 0.0]])
+    for norm in (1.0, 0.5, 1e-3):
+        points = inside(rows, norm)
+        assert np.isfinite(points).all()
+        assert (np.linalg.norm(points, axis=1) <= 1.0).all()
+        assert np.linalg.norm(points[0]) > 1 - 4 * GRID
+        assert (inside(rows[1:], norm) == points[1:]).all()
+    long = np.full((1, len(space.mean)), 1.7e308)
+    long[0, ::2] *= -1
+    assert np.isfinite(space.points(long)).all()
 
 
 def test_the_text_holds_public_words_and_noisy_sizes_only(build, target):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -62,3 +63,11 @@ def test_most_is_a_whole_number():
         with pytest.raises((TypeError, ValueError), match="most"):
             keyword_rows(["heart"], VOCABULARY, wrong)
     assert np.array_equal(keyword_rows([], VOCABULARY, 3).toarray(), np.zeros((0, 4)))
+
+
+def test_words_of_a_private_corpus_are_no_public_vocabulary():
+    class Private(list):
+        provenance = SimpleNamespace(public=False)
+
+    with pytest.raises(ValueError, match="public_texts must be public"):
+        public_vocabulary(Private(["headache after lunch"]), 3)

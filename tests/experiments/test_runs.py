@@ -22,7 +22,7 @@ SKETCH = plans.Sketch(np.array([321.0625, 250.125, 180.5, 60.25, 20.75]), "recor
 MECHANISM = plans.GaussianPlan(
     UNIVERSE, epsilon=1.0, delta=1e-6, plan_size=3, unit="record", relation="add_drop", public_denominator=1000.0
 )
-SETTINGS = {"corpus": "toy", "records": 1000, "sparsity": 3, "split_seed": 1}
+SETTINGS = {"corpus": "toy", "requested": 1000, "sparsity": 3, "split_seed": 1}
 TEMPLATE = Decoding("template", plans.template())
 
 
@@ -36,35 +36,54 @@ def tree(root: Path) -> dict[str, bytes]:
 
 
 def test_a_run_writes_the_papers_files_and_keeps_the_curators_apart(runs):
-    released = runs.run(SKETCH, MECHANISM, TEMPLATE, seed=4)
-    assert {path.name for path in released.iterdir()} == {
+    made = runs.run(SKETCH, MECHANISM, TEMPLATE, seed=4)
+    assert {path.name for path in made.iterdir()} == {
         "config.yaml",
         "private_plan.json",
         "summary.txt",
         "verifier_attempts.json",
     }
-    plan = plans.SemanticPlan.from_json((released / "private_plan.json").read_text())
-    assert (released / "summary.txt").read_text() == plans.template()(plan, ())
-    attempts = json.loads((released / "verifier_attempts.json").read_text())
+    plan = plans.SemanticPlan.from_json((made / "private_plan.json").read_text())
+    assert (made / "summary.txt").read_text() == plans.template()(plan, ())
+    attempts = json.loads((made / "verifier_attempts.json").read_text())
     assert [attempt["accepted"] for attempt in attempts["attempts"]] == [True]
-    config = yaml.safe_load((released / "config.yaml").read_text())
+    config = yaml.safe_load((made / "config.yaml").read_text())
     assert config["grid"] == SETTINGS
     assert config["mechanism"]["epsilon"] == 1.0
     assert config["decoder"] == {"name": "template", "max_attempts": 3}
-    metrics = json.loads((runs.root / "curator" / released.name / "metrics.json").read_text())
+    metrics = json.loads((runs.root / "curator" / made.name / "metrics.json").read_text())
     assert "Do not release" in metrics["note"]
     assert metrics["overlap"] == 1.0
     assert metrics["error_linf"] == max(abs(atom.mass - SKETCH.masses[k]) for k, atom in enumerate(plan.atoms))
     assert metrics["mention_rate"] == 1.0
 
 
-def test_no_released_file_holds_a_true_mass_or_a_utility(runs):
-    released = runs.run(SKETCH, MECHANISM, TEMPLATE, seed=4)
-    written = "".join(path.read_text() for path in released.iterdir())
+def test_no_simulated_file_holds_a_true_mass_or_a_utility(runs):
+    made = runs.run(SKETCH, MECHANISM, TEMPLATE, seed=4)
+    written = "".join(path.read_text() for path in made.iterdir())
     for mass in SKETCH.masses:
         assert repr(float(mass)) not in written
     assert "mass_retained" not in written
     assert "overlap" not in written
+
+
+def test_two_points_of_one_seed_share_no_noise_and_two_decoders_share_their_plan(runs):
+    """With one stream for all points, masses at two scales of the same noise would give the true masses away."""
+
+    def plan(mechanism, decoding):
+        made = runs.run(SKETCH, mechanism, decoding, seed=4)
+        return plans.SemanticPlan.from_json((made / "private_plan.json").read_text())
+
+    one, same = plan(MECHANISM, TEMPLATE), plan(MECHANISM, Decoding("again", plans.template()))
+    assert one == same
+    two = plan(replace(MECHANISM, epsilon=2.0), TEMPLATE)
+    place = {label: k for k, label in enumerate(UNIVERSE.labels)}
+    draws = [
+        {a.label: (a.mass - SKETCH.masses[place[a.label]]) / p.noise.scale for a in p.atoms} for p in (one, two)
+    ]
+    shared = set(draws[0]) & set(draws[1])
+    assert shared
+    assert all(abs(draws[0][label] - draws[1][label]) > 1e-6 for label in shared)
 
 
 def test_a_finished_run_is_left_as_it_is_and_a_new_one_is_the_same_bytes(runs, tmp_path):
@@ -143,7 +162,7 @@ grid.run(SKETCH, MECHANISM, module.Decoding("template", plans.template()), seed=
 
 @pytest.mark.parametrize("kill_at", [1, 2, 3])
 def test_a_kill_before_any_rename_leaves_a_run_that_is_made_again(tmp_path, kill_at):
-    """The process dies without a word just before its 1st, 2nd or 3rd rename: grid, curator's files, released."""
+    """The process dies without a word just before its 1st, 2nd or 3rd rename: grid, curator's files, simulated."""
     script = tmp_path / "killed.py"
     script.write_text(KILLED)
     (tmp_path / "tests_of_runs.py").write_text(Path(__file__).read_text())
@@ -173,7 +192,7 @@ def test_half_a_folder_is_not_a_run(runs, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         runs.run(SKETCH, MECHANISM, TEMPLATE, seed=4)
     monkeypatch.undo()
-    assert [path.suffix for path in (runs.root / "released").iterdir()] == [".part"]
+    assert [path.suffix for path in (runs.root / "simulated").iterdir()] == [".part"]
     runs.run(SKETCH, MECHANISM, TEMPLATE, seed=4)
     assert len(runs.table()) == 1
 
@@ -198,8 +217,8 @@ def test_rejected_attempts_are_written_with_verdict_and_feedback(runs):
     def stubborn(plan, attempts):
         return plans.Candidate(f"Theme pink {len(attempts)} \ud800.", answers=(f"answer {len(attempts)}",))
 
-    released = runs.run(SKETCH, MECHANISM, Decoding("stubborn", stubborn), seed=4)
-    written = json.loads((released / "verifier_attempts.json").read_text())
+    made = runs.run(SKETCH, MECHANISM, Decoding("stubborn", stubborn), seed=4)
+    written = json.loads((made / "verifier_attempts.json").read_text())
     assert written["fallback"]
     assert [attempt["answers"] for attempt in written["attempts"]] == [["answer 0"], ["answer 1"], ["answer 2"]]
     assert all(attempt["feedback"] and attempt["violations"] for attempt in written["attempts"])
@@ -246,4 +265,4 @@ def test_the_seed_is_checked(runs, seed):
 def test_settings_are_shown_with_every_public_field_of_the_mechanism():
     shown = module.public_settings(MECHANISM)
     assert set(shown) == {n for n in MECHANISM.__dataclass_fields__ if n != "universe"} - {"comparison_margin"}
-    assert os.fspath(module.RELEASED) == "released"
+    assert os.fspath(module.SIMULATED) == "simulated"

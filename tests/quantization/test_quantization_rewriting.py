@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -139,6 +140,27 @@ def test_with_every_row_fresh_the_texts_are_a_function_of_targets_and_coins_alon
     assert plain.rewrite(texts, targets, targets, Simulation(3)) != plain.rewrite(
         texts, 1 - targets, targets, Simulation(3)
     )  # control: without it kept-or-fresh follows the private labels
+    wordless = quantization.Splice(("?!",) * 4, np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), rewriter.extractor, 1.0)
+    said = [wordless.rewrite(("aaa",) * 60, labels, targets, Simulation(3)) for labels in (targets, 1 - targets)]
+    assert said[0] == said[1]
+
+
+def test_a_release_names_what_its_rewriter_keeps_and_private_texts_are_no_filling():
+    plain, defended = (quantization.splice(PUBLIC, SCHEMA, fresh_share=share) for share in (None, 1.0))
+    assert "kept clauses" in plain.not_covered
+    assert defended.not_covered == ""
+    mechanism = quantization.RandomizedQuantization(
+        quantization.chow_liu(PUBLIC, SCHEMA), candidates=4, nearest=2, public_seed=1
+    )
+    stated = [
+        mechanism.release(PUBLIC, Simulation(1), rewriter=one).guarantee.assumptions for one in (plain, defended)
+    ]
+    assert plain.not_covered in stated[0]
+    assert not any("kept clauses" in name for name in stated[1])
+    private = Corpus(BALANCED)
+    private.provenance = SimpleNamespace(public=False)
+    with pytest.raises(ValueError, match="public: expected public texts"):
+        quantization.splice(private, SCHEMA)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])

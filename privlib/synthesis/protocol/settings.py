@@ -21,6 +21,7 @@ _ROUNDING_SHARE = 16  # steps a rotated difference holds for each unit of sqrt(s
 _WRAP_BITS = 60  # a sum leaves its range with probability at most 2^-60, all entries of all buckets together
 ASSUMPTIONS = (
     "every party follows the protocol",
+    "every user holds one record",
     "tagging and synthesis server do not collude",
     "channel hides senders and reads nothing (messages sealed to their receiver)",
     "pseudorandomness of the tags (RFC 9497, ristretto255)",
