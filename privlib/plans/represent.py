@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,12 +42,19 @@ class Tfidf:
 
 @dataclass(frozen=True)
 class Embedding:
-    """A public sentence encoder (an object with `.embed(texts) -> float[n, d]`) in place of TF-IDF."""
+    """A public sentence encoder (an object with `.embed(texts) -> float[n, d]`) in place of TF-IDF.
+
+    Texts are embedded one by one (`alone=True` where the encoder has it): in a batch the texts beside a text move its
+    vector in the last bits, and a record that moved others would cost more than the stated sensitivity.
+    """
 
     encoder: Any
 
     def transform(self, texts: Sequence[str]) -> np.ndarray:
         """float64 (n, d) with rows scaled to length 1 (rows of zeros stay)."""
-        rows = np.asarray(self.encoder.embed(list(texts)), dtype=np.float64)
+        if "alone" in signature(self.encoder.embed).parameters:
+            rows = np.asarray(self.encoder.embed(list(texts), alone=True), dtype=np.float64)
+        else:
+            rows = np.array([self.encoder.embed([text])[0] for text in texts], dtype=np.float64)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)

@@ -130,3 +130,20 @@ def test_an_encoder_may_stand_in_for_tfidf():
     encoder = SimpleNamespace(embed=lambda texts: [vectors[text] for text in texts])
     universe = plans.AtomUniverse(("cat", "dog"), representation=plans.Embedding(encoder))
     assert plans.assign(["both", "none", "dog"], universe, 2).toarray().tolist() == [[0.5, 0.5], [0, 0], [0, 1]]
+
+
+def test_no_text_is_embedded_beside_another():
+    """A batch moves a vector in its last bits by what lies beside it, and the sketch with it."""
+    seen = []
+
+    def batched(texts):
+        seen.append(len(texts))
+        return [[1.0, len(texts)] for _ in texts]
+
+    def offers(texts, alone=False):
+        return [[1.0, 1.0 if alone else len(texts)] for _ in texts]
+
+    for embed in (batched, offers):
+        few, many = (plans.Embedding(SimpleNamespace(embed=embed)).transform(["x"] * n) for n in (1, 3))
+        assert (many == few[0]).all()
+    assert set(seen) == {1}
