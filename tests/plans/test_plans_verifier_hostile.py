@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import statistics
 import time
 
 import pytest
@@ -123,9 +122,10 @@ def test_every_repeated_pattern_takes_linear_time(piece):
 
 @pytest.mark.parametrize("piece", ["a", "7", "**", "long wait "])
 def test_a_megabyte_takes_four_times_as_long_as_a_quarter(piece):
-    """The median of three runs of 1 MB is below 6 times that of 256 kB: linear takes 4, quadratic 16.
+    """The best of five runs of 1 MB is below 8 times that of 256 kB: linear takes 4, quadratic 16.
 
-    CPU time of this process; the median leaves one odd run of three out, and a short run counts as 10 ms at least.
+    CPU time of this process, so the machine's load does not count; between 4 and 8 there is room for what no longer
+    fits a cache, and a short run counts as 50 ms at least.
     """
-    medians = [statistics.median(seconds(piece * (n // len(piece))) for _ in range(3)) for n in (1 << 18, 1 << 20)]
-    assert medians[1] < 6 * max(medians[0], 0.01)
+    best = [min(seconds(piece * (n // len(piece))) for _ in range(5)) for n in (1 << 18, 1 << 20)]
+    assert best[1] < 8 * max(best[0], 0.05)
