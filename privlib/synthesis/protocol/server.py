@@ -7,6 +7,7 @@ is kept, nothing else changes, nobody is answered.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 
 from privlib.dp import NoiseSource
@@ -23,7 +24,7 @@ class Refused(ValueError):
     """A message that reads well but has no place here: wrong time, wrong sender, wrong size, or told before."""
 
 
-class Server:
+class Server(ABC):
     """One server of a run at `address`, with the log at `path`; `noise` gives every coin it needs.
 
     `refused` lists why frames were turned away since the start.
@@ -102,20 +103,25 @@ class Server:
         if message.nonce in self.shares[message.tag]:
             raise Refused("contribution under a nonce that has one")
 
+    @abstractmethod
     def _begin(self) -> None:
-        raise NotImplementedError
+        """Sets the state of a server that has seen nothing; called before the log is read."""
 
+    @abstractmethod
     def _recall(self, record: bytes) -> None:
-        raise NotImplementedError
+        """Takes back something of one's own from the log, as `_remember` wrote it."""
 
+    @abstractmethod
     def _check(self, source: bytes, message: Message) -> None:
-        raise NotImplementedError
+        """Raises Refused for a message that has no place here now; changes nothing."""
 
+    @abstractmethod
     def _apply(self, source: bytes, message: Message) -> None:
-        raise NotImplementedError
+        """Changes the state by a checked message; draws no coin, as it runs again at a restart."""
 
+    @abstractmethod
     def _answer(self, source: bytes, message: Message) -> list[tuple[bytes, Message]]:
-        raise NotImplementedError
+        """(address, message) of each answer, the same however often it is asked for."""
 
 
 def summed(shares: list[Share]) -> Share:
