@@ -40,7 +40,8 @@ class PrivateTopLPlan(PlanMechanism):
     `selection`: "rounds"; "one_shot", one Gumbel draw an atom, the same law as the rounds at the same bill, faster;
     "permute_and_flip" in rounds, pure like the others but not bounded range.
     `monotone`: under add_drop a unit moves all masses one way, so exp(eps_t C_j / Delta) is enough: half the noise.
-    ValueError under replace, where that is false. In the add direction a whole list then loses at most eps_t.
+    ValueError under replace, where that is false. In the add direction a whole list of the first
+    two then loses at most eps_t.
     `accounting`: "basic" as above; "zcdp" bills rounds (eps_t^2/8 each; permute-and-flip eps_t^2/2) and values
     (Delta_2^2 / (2 std^2)) together as one rho, the largest that converts to (epsilon, delta).
 
