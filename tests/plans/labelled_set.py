@@ -13,11 +13,13 @@ from fractions import Fraction
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "book" / "labelled"
-PREFIX = {"development": "dev", "evaluation": "eval"}
+PREFIX = {"development": "dev", "evaluation": "eval", "development-b": "devb", "development-c": "devc"}
 SHARED = ("drug_laplace", "airline", "courses")
 PLANS = {
     "development": ("news_gaussian", "mortgage", "restaurants", "hotel", "library", *SHARED),
     "evaluation": ("news_topl", "cards", "beauty", "helpdesk", "city", *SHARED),
+    "development-b": ("museum", "bugs", "transit", "clinic", "exits"),
+    "development-c": ("vet_visits", "energy_calls", "game_reviews", "conference_feedback", "tenancy_disputes"),
 }
 CLASSES = {"foreign_atom": ["atom"], "foreign_atom_synonym": ["atom"]}  # which sentences carry a corruption
 CLASSES |= {"wrong_number_digits": ["mass"], "wrong_number_words": ["words"], "wrong_percentage": ["pct"]}
@@ -28,6 +30,7 @@ CLASSES |= {"negation": ["neg"], "two_claims": ["two"], "hedge": ["hedge"]}
 KINDS = dict.fromkeys(("mass", "words", "pct", "frac", "q"), "number") | {"adv": "bin", "bin": "bin"}
 KINDS |= dict.fromkeys(("ord", "num", "rank", "rank1", "rankL", "top3"), "rank") | {"cmp": "comparison", "atom": "atom"}
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+ORDINALS += ["eleventh", "twelfth", "thirteenth", "fourteenth"]
 ONES = re.findall(
     r"\w+",
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -37,12 +40,18 @@ TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "nin
 SLOT = re.compile(r"\{(\w+)\}")
 
 
+def known_plans() -> dict:
+    """Plans and universes of every file of plans, by name."""
+    files = [FOLDER / "plans.json", *sorted(FOLDER.glob("plans-*.json"))]
+    return {name: entry for path in files for name, entry in json.loads(path.read_text(encoding="utf-8")).items()}
+
+
 class Maker:
     """The draws of one split."""
 
     def __init__(self, split: str) -> None:
         self.split, self.random = split, random.Random(f"labelled set, {split}")
-        self.plans = json.loads((FOLDER / "plans.json").read_text(encoding="utf-8"))
+        self.plans = known_plans()
         self.lines: dict[str, list[list[str]]] = {}
         for line in (FOLDER / f"templates-{split}.txt").read_text(encoding="utf-8").splitlines():
             head, *rest = line.split("|")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import itertools
 import json
 from collections import Counter
 from pathlib import Path
@@ -24,10 +25,6 @@ FIELDS = ["id", "plan", "origin", "kind", "corruption", "text", "spans"]
 
 def read(split: str) -> list[dict]:
     return [json.loads(line) for line in (FOLDER / f"{split}.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
-def plans() -> dict:
-    return json.loads((FOLDER / "plans.json").read_text(encoding="utf-8"))
 
 
 def sentences(split: str) -> set[str]:
@@ -53,7 +50,7 @@ def test_the_template_items_regenerate_byte_for_byte(split):
 
 
 def test_every_plan_is_a_plan_and_lies_in_its_universe():
-    for name, entry in plans().items():
+    for name, entry in labelled_set.known_plans().items():
         plan = SemanticPlan.from_json(json.dumps(entry["plan"]))
         assert len(set(entry["universe"])) == len(entry["universe"]) == plan.universe_size, name
         assert {atom.label for atom in plan.atoms} <= set(entry["universe"]), name
@@ -61,7 +58,7 @@ def test_every_plan_is_a_plan_and_lies_in_its_universe():
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_items_are_well_formed_and_spans_lie_in_their_text(split):
-    items, known = read(split), plans()
+    items, known = read(split), labelled_set.known_plans()
     assert len({item["id"] for item in items}) == len(items)
     for item in items:
         assert list(item) == FIELDS, item["id"]
@@ -101,8 +98,8 @@ def test_each_corruption_is_there_often_enough(split):
         assert counts[corruption, "prose"] >= 5, corruption
 
 
-def test_development_and_evaluation_share_no_sentence_and_no_text():
-    development, evaluation = (sentences(split) for split in SPLITS)
-    assert min(len(development), len(evaluation)) >= 60
-    assert not development & evaluation
-    assert not {item["text"] for item in read(SPLITS[0])} & {item["text"] for item in read(SPLITS[1])}
+@pytest.mark.parametrize(("one", "other"), list(itertools.combinations(SPLITS, 2)))
+def test_two_files_share_no_sentence_and_no_text(one, other):
+    assert min(len(sentences(one)), len(sentences(other))) >= 60
+    assert len(sentences(one) & sentences(other)) == 0  # a count: a failure must not show an evaluation sentence
+    assert len({item["text"] for item in read(one)} & {item["text"] for item in read(other)}) == 0
