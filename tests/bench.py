@@ -122,6 +122,17 @@ def integrated() -> tuple[Task, Task]:
     )
 
 
+def slider_move() -> tuple[Task, Task]:
+    from privlib.experiments import synthesis_widgets as widgets
+
+    steps = iter(np.linspace(1.0, 6.0, 401))  # a new epsilon each time: nothing comes from a cache
+
+    def move():
+        return widgets.release_svg(widgets.shown_release(float(next(steps)), 0.3, 100, 20, 2.4, "integrated"))
+
+    return move, lambda: np.sort(np.arange(300_000.0)[::-1])
+
+
 def plan_release() -> tuple[Task, Task]:
     draw = np.random.Generator(np.random.PCG64(6))
     universe = plans.AtomUniverse(tuple(f"theme {j}" for j in range(200)))
@@ -272,6 +283,7 @@ ROWS = [  # name, pair, yardstick, largest ratio or None, largest seconds or Non
     ("centroid release 100,000 x 384", centroids, "one pass rows @ anchors, float64", 3.0, None, 3),
     ("release of a file, 1e6 x 384", lambda: mapped_release(1_000_000), "one pass X @ Z, float64", 3.0, None, 3),
     ("release_delta, one evaluation", integrated, "np.sort of 3,000,000", None, 1.0, 9),
+    ("one move of the centroid sliders", slider_move, "np.sort of 300,000", None, 0.1, 9),
     ("plan release m = 200", plan_release, "np.sort of 100,000", None, 2.0, 5),
     ("sketch 1e6 records, plan m = 200", lambda: aggregate("record"), "column sums alone", None, 2.0, 3),
     ("sketch 300,000 users, plan m = 200", lambda: aggregate("user"), "column sums alone", None, 2.0, 3),

@@ -36,7 +36,7 @@ Embed = Callable[[Sequence[str]], np.ndarray]
 
 @dataclass(frozen=True)
 class Round:
-    """One line of the ledger: the deviation of a vote count, how many candidates, and the noise calls it made."""
+    """One line of the ledger: the deviation of a noisy count, of how many places, and the noise calls it made."""
 
     noise_std: float
     candidates: int
@@ -58,22 +58,24 @@ class Evolution:
     kind: str
 
 
-@dataclass(frozen=True)
-class AugPE:
-    """(epsilon, delta)-DP texts by private evolution, without labels.
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Private `rows` float[n, d] that vote among `size` >= 1 texts of their own, begun by the public `generate`."""
 
-    Inequality: Pr[M(D) in S] <= exp(epsilon) Pr[M(D') in S] + delta for D, D' that differ by one record more or less.
-    An iteration makes `variations` - 1 rewrites of each of the `population` texts, lets the records vote among texts
-    and rewrites, and keeps the `population` candidates with the most noisy votes: `iterations` T, as many noisy
-    releases, and as many lines in the ledger, whose length is what the guarantee of a release bills.
-    Arguments, all public: `generate`, `vary`, `embed` (see their types; models that never saw the private texts),
-    `epsilon` > 0, 0 < `delta` < 1, `iterations`, `population` >= 1, `variations` L >= 2, `max_norm` > 0 (embeddings are
-    scaled down to it before distances are taken), `public_seed`.
-    Source: Xie and others 2024 (Aug-PE, selection by rank, no threshold on votes); the paper's run: population 3,000,
-    L = 7, T = 20, no labels (Fre-E2T, Section 7 and Appendix B.1).
+    rows: np.ndarray
+    generate: Generate
+    size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Voting:
+    """What every private evolution has: public settings, and the bill of equally noisy rounds.
+
+    Arguments, all public: `vary`, `embed` (see their types; models that never saw the private texts), `epsilon` > 0,
+    0 < `delta` < 1, `iterations`, `population` >= 1, `variations` L >= 2, `max_norm` > 0 (embeddings are scaled down
+    to it before distances are taken), `public_seed`.
     """
 
-    generate: Generate
     vary: Vary
     embed: Embed
     epsilon: float
@@ -99,34 +101,102 @@ class AugPE:
         return self.population * self.variations
 
     @property
+    def rounds(self) -> int:
+        """Noisy vectors that a release lets out."""
+        return self.iterations
+
+    @property
     def guarantee(self) -> Guarantee:
         """The bill of continuous noise, with "idealized numerics" among the assumptions."""
         return self.guarantee_under(Simulation(0))
 
     def guarantee_under(self, noise: NoiseSource) -> Guarantee:
-        """The bill of all iterations through `noise`; never above (epsilon, delta)."""
-        return self.bill(self.iterations, noise)
+        """The bill of all rounds through `noise`; never above (epsilon, delta)."""
+        return self.bill(self.rounds, noise)
 
     def noise_std(self, noise: NoiseSource) -> float:
-        """Deviation of the noise on a vote count of a release through `noise`, the same in every iteration."""
+        """Deviation of the noise on a count of a release through `noise`, the same in every round."""
         if noise.kind == Simulation.kind:
-            return noise.gaussian_std(self.epsilon, self.delta, _root(self.iterations), self.candidates)
-        share = largest_rho(self.epsilon, self.delta) / self.iterations * (1 - 2.0**-40)
-        std = 1 / math.sqrt(2 * share)
-        while (rho := noise.gaussian_rho(std, 1.0, self.candidates)) > share:
-            std *= math.sqrt(rho / share) * (1 + 2.0**-40)
-        return std
+            return noise.gaussian_std(self.epsilon, self.delta, _root(self.rounds), self.candidates)
+        return std_by_rho(self.epsilon, self.delta, self.rounds, 1.0, self.candidates, noise)
 
     def bill(self, rounds: int, noise: NoiseSource) -> Guarantee:
-        """What a ledger of `rounds` >= 1 noisy vote vectors through `noise` costs, at `delta`."""
+        """What a ledger of `rounds` >= 1 noisy vectors through `noise` costs, at `delta`."""
         rounds, std = checks.whole("rounds", rounds, at_least=1), self.noise_std(noise)
         assumptions, part = (*noise.assumptions, DOMAIN), (f"Gaussian votes, {rounds} rounds",)
         if noise.kind == Simulation.kind:
-            exact = self.epsilon if rounds == self.iterations else gaussian_epsilon(self.delta, std, _root(rounds))
+            exact = self.epsilon if rounds == self.rounds else gaussian_epsilon(self.delta, std, _root(rounds))
             return Guarantee(exact, self.delta, UNIT, RELATION, assumptions, part)
         one = ZCDP(noise.gaussian_rho(std, 1.0, self.candidates), UNIT, RELATION, assumptions, part)
         epsilon = reduce(ZCDP.compose, [one] * rounds).epsilon(self.delta)
         return Guarantee(epsilon, self.delta, UNIT, RELATION, assumptions, part)
+
+    def evolve(self, groups: Sequence[Group], noise: NoiseSource, public: Simulation):
+        """Every group's last population with its noisy votes, the ledger, and how many rewrites were dropped.
+
+        A record is in one group, so it moves one place of one vector a round; the vector of all groups' votes is
+        noised at once. Raises ValueError when `generate`, `vary` or `embed` return another number of items than asked.
+        """
+        std, populations, dropped, ledger = self.noise_std(noise), [], 0, []
+        for group in groups:
+            asked = group.generate(group.size, public.child("generate").integers(1 << 31))
+            population, lost = _distinct(_counted("generate", asked, group.size))
+            if not population:
+                raise ValueError("generate must return at least one text that is not empty")
+            populations.append(population)
+            dropped += lost
+        starts = np.cumsum([0] + [group.size * self.variations for group in groups])
+        for _ in range(self.iterations):
+            pools = []
+            for population in populations:
+                pool, lost = self._varied(population, public)
+                dropped += lost
+                pools.append(pool)
+            embedded = self._embedded([text for pool in pools for text in pool], groups[0].rows.shape[1])
+            votes, place = np.zeros(self.candidates), 0
+            for group, pool, start in zip(groups, pools, starts[:-1], strict=True):
+                nearest = nearest_candidates(group.rows, embedded[place : place + len(pool)], self.max_norm)
+                votes[start : start + len(pool)] = np.bincount(nearest, minlength=len(pool))
+                place += len(pool)
+            source = Counted(noise.child("votes"))
+            noisy = source.add_gaussian(votes, std)
+            ledger.append(Round(std, sum(map(len, pools)), tuple(sorted(source.draws.items()))))
+            populations, told = [], []
+            for group, pool, start in zip(groups, pools, starts[:-1], strict=True):
+                here = noisy[start : start + len(pool)]
+                order = np.argsort(-here, kind="stable")[: group.size]
+                populations.append([pool[place] for place in order])
+                told.append(here[order])
+        return populations, told, ledger, dropped
+
+    def _varied(self, population: list[str], public: Simulation) -> tuple[list[str], int]:
+        pool = list(population)
+        for _ in range(self.variations - 1):
+            asked = self.vary(population, public.child("vary").integers(1 << 31))
+            pool += _counted("vary", asked, len(population))
+        return _distinct(pool)
+
+    def _embedded(self, texts: list[str], dimension: int) -> np.ndarray:
+        found = np.asarray(self.embed(texts), dtype=np.float64)
+        if found.shape != (len(texts), dimension):
+            raise ValueError(f"embed must return shape {(len(texts), dimension)}, got {found.shape}")
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class AugPE(Voting):
+    """(epsilon, delta)-DP texts by private evolution, without labels.
+
+    Inequality: Pr[M(D) in S] <= exp(epsilon) Pr[M(D') in S] + delta for D, D' that differ by one record more or less.
+    An iteration makes `variations` - 1 rewrites of each of the `population` texts, lets the records vote among texts
+    and rewrites, and keeps the `population` candidates with the most noisy votes: `iterations` T, as many noisy
+    releases, and as many lines in the ledger, whose length is what the guarantee of a release bills.
+    Arguments, public: `generate` (see its type), and those of `Voting`.
+    Source: Xie and others 2024 (Aug-PE, selection by rank, no threshold on votes); the paper's run: population 3,000,
+    L = 7, T = 20, no labels (Fre-E2T, Section 7 and Appendix B.1).
+    """
+
+    generate: Generate
 
     def release(self, private: np.ndarray, noise: NoiseSource) -> Evolution:
         """`private`: embeddings of the records, float[n, d], n >= 0, of the same encoder as `embed`.
@@ -134,33 +204,27 @@ class AugPE:
         Raises TypeError or ValueError on another dtype, shape or non-finite numbers, without naming any value, and
         ValueError when `generate`, `vary` or `embed` return another number of items than asked for.
         """
-        rows = np.asarray(private)
-        rows = checks.private_floats("private", rows, (None, rows.shape[-1] if rows.ndim else None))
-        public, std = Simulation(self.public_seed), self.noise_std(noise)
-        asked = self.generate(self.population, public.child("generate").integers(1 << 31))
-        population, dropped = _distinct(_counted("generate", asked, self.population))
-        if not population:
-            raise ValueError("generate must return at least one text that is not empty")
-        ledger = []
-        for _ in range(self.iterations):
-            pool = list(population)
-            for _ in range(self.variations - 1):
-                asked = self.vary(population, public.child("vary").integers(1 << 31))
-                pool += _counted("vary", asked, len(population))
-            pool, lost = _distinct(pool)
-            dropped += lost
-            embedded = np.asarray(self.embed(pool), dtype=np.float64)
-            if embedded.shape != (len(pool), rows.shape[1]):
-                raise ValueError(f"embed must return shape {(len(pool), rows.shape[1])}, got {embedded.shape}")
-            votes = np.bincount(nearest_candidates(rows, embedded, self.max_norm), minlength=self.candidates)
-            source = Counted(noise.child("votes"))
-            noisy = source.add_gaussian(votes, std)[: len(pool)]
-            ledger.append(Round(std, len(pool), tuple(sorted(source.draws.items()))))
-            order = np.argsort(-noisy, kind="stable")[: self.population]
-            population = [pool[place] for place in order]
-        return Evolution(
-            tuple(population), noisy[order], tuple(ledger), dropped, self.bill(len(ledger), noise), noise.kind
-        )
+        group = Group(embeddings(private), self.generate, self.population)
+        populations, votes, ledger, dropped = self.evolve([group], noise, Simulation(self.public_seed))
+        bill = self.bill(len(ledger), noise)
+        return Evolution(tuple(populations[0]), votes[0], tuple(ledger), dropped, bill, noise.kind)
+
+
+def std_by_rho(
+    epsilon: float, delta: float, rounds: int, l2_sensitivity: float, size: int, noise: NoiseSource
+) -> float:
+    """Deviation at which `rounds` >= 1 vectors of `size` places fit (epsilon, delta), by the rhos of the noise."""
+    share = largest_rho(epsilon, delta) / rounds * (1 - 2.0**-40)
+    std = l2_sensitivity / math.sqrt(2 * share)
+    while (rho := noise.gaussian_rho(std, l2_sensitivity, size)) > share:
+        std *= math.sqrt(rho / share) * (1 + 2.0**-40)
+    return std
+
+
+def embeddings(private: np.ndarray) -> np.ndarray:
+    """Private embeddings as finite float64[n, d]; errors name type and shape only."""
+    rows = np.asarray(private)
+    return checks.private_floats("private", rows, (None, rows.shape[-1] if rows.ndim else None))
 
 
 def nearest_candidates(rows: np.ndarray, candidates: np.ndarray, max_norm: float) -> np.ndarray:

@@ -71,9 +71,7 @@ def fidelity(
     precision, recall = knn_precision_recall(real, released, k)
     distance, most = frechet_distance(real, released)
     matches = [length_match(real_lengths, released_lengths)]
-    matches += [
-        attribute_match(real_labels[:, [i]], read_labels[:, [i]], [size]) for i, size in enumerate(sizes)
-    ]
+    matches += [attribute_match(real_labels[:, [i]], read_labels[:, [i]], [size]) for i, size in enumerate(sizes)]
     scaled = 1.0 if most == 0 else 1 - distance / most
     return Fidelity(precision, recall, scaled, float(np.mean(matches)), len(real), real.shape[1])
 
@@ -106,8 +104,9 @@ def frechet_distance(real: np.ndarray, released: np.ndarray) -> tuple[float, flo
     """
     real, released = _points("real", real), _points("released", released)
     if real.shape != released.shape or len(real) < 2:
-        raise ValueError(f"released: expected the shape of real, two rows or more, got {released.shape} "
-                         f"beside {real.shape}")
+        raise ValueError(
+            f"released: expected the shape of real, two rows or more, got {released.shape} beside {real.shape}"
+        )
     centred = [side - side.mean(axis=0) for side in (real, released)]
     scale = len(real) - 1
     spread = sum(float((side**2).sum()) / scale for side in centred)

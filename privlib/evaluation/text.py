@@ -35,9 +35,7 @@ def attribute_match(real: np.ndarray, released: np.ndarray, sizes: Sequence[int]
     Source: QuanText section V-C, categorical features.
     """
     real, released = _checked(real, sizes), _checked(released, sizes)
-    return float(
-        np.mean([joint_match(real[:, [i]], released[:, [i]], [size]) for i, size in enumerate(sizes)])
-    )
+    return float(np.mean([joint_match(real[:, [i]], released[:, [i]], [size]) for i, size in enumerate(sizes)]))
 
 
 def _checked(labels: np.ndarray, sizes: Sequence[int]) -> np.ndarray:

@@ -210,7 +210,8 @@ def _row(judgement: Judgement, profile: str, notebooks: Sequence[str]) -> str:
     if not evidence and judgement.verdict == NOT_RUN:
         evidence.append(_escaped(f"needs {claim.needs}"))
     value = " ".join(part for part in (claim.value, claim.unit) if part)
-    cells = [claim.id, f"**{judgement.verdict}**", *map(_escaped, (claim.item, claim.claim, value, judgement.ours))]
+    name = f"[{claim.id}]{{#claim-{claim.id}}}"
+    cells = [name, f"**{judgement.verdict}**", *map(_escaped, (claim.item, claim.claim, value, judgement.ours))]
     return "| " + " | ".join([*cells, "; ".join(evidence).replace("|", "\\|")]) + " |"
 
 

@@ -36,17 +36,19 @@ class Provenance:
             ("Command", f"<code>{escape(made.command)}</code>"),
         ]
         items = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in lines)
-        where = f'<a href="../records/{escape(made.id)}.csv">CSV</a>'
+        beside = f' <a href="../records/{escape(made.id)}.csv">Numbers of {escape(made.id)} (CSV)</a>'
+        where = ""
         if self.recorded:
-            where = f"<code>book/recorded/{escape(made.profile)}/{escape(made.corpus)}/{escape(made.id)}.json</code>"
+            beside = ""
+            where = f" (<code>book/recorded/{escape(made.profile)}/{escape(made.corpus)}/{escape(made.id)}.json</code>)"
         verb = "Recorded" if self.recorded else "Made"
         summary = (
             f"{verb} by <code>{escape(made.notebook)}</code>, profile {escape(made.profile)}, seed {made.seed}; "
-            f"record <code>{escape(made.id)}</code> ({where})"
+            f"record <code>{escape(made.id)}</code>{where}"
         )
         return (
             f'<div class="privlib-provenance" data-record="{escape(made.id)}">'
-            f"<details><summary>{summary}</summary><dl>{items}</dl></details></div>"
+            f"<details><summary>{summary}</summary><dl>{items}</dl></details>{beside}</div>"
         )
 
 

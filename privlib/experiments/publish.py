@@ -22,6 +22,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from privlib import assets
+from privlib.experiments import vendor
 from privlib.experiments.workspace import PROFILES, DataSource, ExperimentError, Workspace
 
 # MathJax 3.2.2, one file without fonts; the sum is that of es5/tex-svg.js in the npm package mathjax 3.2.2.
@@ -145,14 +146,22 @@ def build(book: Path, config: Path, out: Path) -> Path:
 
 
 def write_pages(workspace: Workspace) -> None:
-    """Make the generated halves of the ledger and execution pages from the run at hand."""
+    """Make the generated halves of the ledger, execution, corrections, artifact and cards pages."""
     from privlib.experiments import ledger, report
     from privlib.experiments.gather import published
+    from privlib.experiments.pages import appendix, cards
 
     state = published(workspace)
-    text = ledger.render(ledger.judge(workspace), state.profile, list(state.notebooks))
-    (workspace.generated / "ledger.md").write_text(text, encoding="utf-8")
-    (workspace.generated / "execution.md").write_text(report.render(workspace), encoding="utf-8")
+    judgements = ledger.judge(workspace)
+    halves = {
+        "ledger": ledger.render(judgements, state.profile, list(state.notebooks)),
+        "execution": report.render(workspace),
+        "contradicted": appendix.contradicted(judgements),
+        "artifact": appendix.render(workspace, judgements),
+        "cards": cards.render(cards.all_records(workspace)),
+    }
+    for name, text in halves.items():
+        (workspace.generated / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 def check_current(workspace: Workspace, profile: str, data: DataSource) -> None:
@@ -178,6 +187,12 @@ def publish(workspace: Workspace, profile: str, data: DataSource, out: Path) -> 
     shutil.rmtree(out / "html", ignore_errors=True)  # pages of another run must not pass for this one's
     check_current(workspace, profile, data)
     write_pages(workspace)
+    live = any(name.startswith("live/") for name in pages(workspace.book / "_toc.yml"))
+    if live and vendor.bring(workspace, workspace.book / VENDOR / "live") is None:
+        print(
+            f"No live Python in this book, only recorded grids: {vendor.WHEEL} is missing. Run `make live`",
+            file=sys.stderr,
+        )
     return build(workspace.book, workspace.root / "_config.yml", out)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from privlib.models import conversion, weights
+from privlib.models import continuing, conversion, weights
 from privlib.models import prompts as shared
 from privlib.models.encoders import strings
 
@@ -46,6 +46,15 @@ class LocalLanguageModel:
         """
         return self._continued(_document_tokens, prompts, max_new_tokens, temperature, seed)
 
+    def continuations(self, prompt: str, beginnings: Sequence[str], count: int) -> list[list[tuple[str, float]]]:
+        """For each beginning, the `count` likeliest next pieces of text after prompt + beginning, likeliest first.
+
+        Each is (piece, natural logarithm of its chance); a piece is one token as text, with its space before it. Ends
+        of the document and pieces that are no whole characters are left out, so there may be fewer than `count`.
+        `prompt` (at least one token) is the beginning of a document, as for `complete`; a beginning may be empty.
+        """
+        return continuing.continuations(_load(self.folder), prompt, strings(beginnings), count)
+
     def _continued(self, tokens, prompts: Sequence[str], max_new_tokens: int, temperature: float, seed: int):
         texts = shared.check(prompts, max_new_tokens, temperature)
         if not texts:
@@ -59,7 +68,7 @@ class LocalLanguageModel:
         for start in range(0, len(order), _BATCH_PROMPTS):
             batch = order[start : start + _BATCH_PROMPTS]
             noise = [np.random.default_rng(drawn[i]) for i in batch] if temperature > 0 else None
-            rows = _continue(model, [encoded[i] for i in batch], max_new_tokens, temperature, noise)
+            rows = continued(model, [encoded[i] for i in batch], max_new_tokens, temperature, noise)
             for i, row in zip(batch, rows, strict=True):
                 out[i] = tokenizer.decode(row, skip_special_tokens=True).strip()
         return out
@@ -122,7 +131,8 @@ def _check_fits(model, length: int, what: str) -> None:
         raise ValueError(f"{what} must fit the model's context of {limit} tokens, got {length}")
 
 
-def _continue(model, rows: list[list[int]], max_new_tokens: int, temperature: float, noise) -> list[list[int]]:
+def continued(model, rows: list[list[int]], max_new_tokens: int, temperature: float, noise) -> list[list[int]]:
+    """Tokens that a model puts after each row of tokens; `noise`: a generator a row, or None for the likeliest."""
     import torch
     from transformers import LogitsProcessorList
 
@@ -166,6 +176,11 @@ def _mean_nll(model, rows: list[list[int]]) -> np.ndarray:
 
 @functools.lru_cache(maxsize=1)
 def _load(folder: Path | None):
+    return fresh(folder)
+
+
+def fresh(folder: Path | None):
+    """(tokenizer, model) read from a folder, the packaged one where None: a copy that the caller may change."""
     folder = conversion.packaged_folder() if folder is None else folder
     with weights.quiet():
         import torch

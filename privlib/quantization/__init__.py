@@ -6,10 +6,20 @@ k nearest candidate tables; targets are drawn from them, private rows matched to
 
 from __future__ import annotations
 
+from .allocation import best_budgets, plausible_tables
 from .attacks import Attack, corrected, labelling_attack, prior_attack
+from .budgets import BudgetedQuantization, TableBudget
 from .ceilings import guess_ceiling, share_prior, useful_dilution
 from .joint import JointQuantization, smoothed_tables
-from .leakage import MaximalLeakage, channel_sml, exact_sml, secret_ceiling, sml_bound, success_bound
+from .leakage import (
+    MaximalLeakage,
+    channel_sml,
+    exact_choice_sml,
+    exact_sml,
+    secret_ceiling,
+    sml_bound,
+    success_bound,
+)
 from .matching import match
 from .mechanism import RandomizedQuantization, Released
 from .ordering import order_attack
@@ -26,6 +36,7 @@ from .tree import HIGHEST_DEGREE, Tree, chow_liu
 __all__ = [
     "HIGHEST_DEGREE",
     "Attack",
+    "BudgetedQuantization",
     "Detector",
     "JointQuantization",
     "Labeller",
@@ -42,12 +53,15 @@ __all__ = [
     "Share",
     "SnippetExtractor",
     "Splice",
+    "TableBudget",
     "Tree",
     "WordCounts",
+    "best_budgets",
     "candidates",
     "channel_sml",
     "chow_liu",
     "corrected",
+    "exact_choice_sml",
     "exact_sml",
     "faithfulness",
     "guess_ceiling",
@@ -55,6 +69,7 @@ __all__ = [
     "labelling_attack",
     "match",
     "order_attack",
+    "plausible_tables",
     "prior_attack",
     "provenance_attack",
     "read_labels",

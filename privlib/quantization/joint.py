@@ -13,7 +13,7 @@ from privlib.dp import Simulation
 from .leakage import MaximalLeakage
 from .mechanism import Released, private_rows, released_rows, stated
 from .rewriting import Rewriter, ideal
-from .tables import empirical_tables, farthest, joint_law, nearest_candidates
+from .tables import checked_centre, empirical_tables, farthest, joint_law, nearest_candidates
 from .tree import Tree
 
 MOST_CELLS = 100_000
@@ -59,13 +59,7 @@ class JointQuantization:
             raise ValueError(f"alpha: expected a positive number, got {self.alpha}")
         if math.prod(self.tree.sizes) > MOST_CELLS:
             raise ValueError(f"tree: expected at most {MOST_CELLS} combinations, got {math.prod(self.tree.sizes)}")
-        shapes = tuple(self.tree.sizes[attribute] for attribute, _ in self.tree.components)
-        if self.centre is not None and (
-            tuple(map(len, self.centre)) != shapes
-            or not all(min(law) > 0 and abs(math.fsum(law) - 1) <= 1e-9 for law in self.centre)
-        ):
-            raise ValueError(f"centre: expected positive laws of lengths {shapes}, got lengths "
-                             f"{tuple(map(len, self.centre))}")
+        checked_centre(self.centre, self.tree)
 
     @property
     def guarantee(self) -> MaximalLeakage:
@@ -82,14 +76,13 @@ class JointQuantization:
             centre = np.full(size, 1 / size) if self.centre is None else np.array(self.centre[place])
             drawn = public.child("candidates").generator.dirichlet(self.alpha * size * centre, size=self.pool_size)
             pool.append(drawn)
-        tuples = [tuple(column[row] for column in pool) for row in range(self.pool_size)]
-        laws = np.stack([joint_law(tables, self.tree) for tables in tuples])
-        return tuple(tuples[row] for row in farthest(laws, self.candidates))
+        taken = farthest(joint_law(pool, self.tree), self.candidates)
+        return tuple(tuple(column[row] for column in pool) for row in taken)
 
     @cached_property
     def candidate_laws(self) -> np.ndarray:
         """float[gamma, cells]: the candidates as laws over combinations, one table for `exact_sml`."""
-        return np.stack([joint_law(tables, self.tree) for tables in self.candidate_tables])
+        return joint_law([np.stack(column) for column in zip(*self.candidate_tables, strict=True)], self.tree)
 
     def release(self, private, noise, rewriter: Rewriter = ideal) -> Released:
         """Draw one candidate, draw targets, match, rewrite. Arguments as in `RandomizedQuantization.release`."""

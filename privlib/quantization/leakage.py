@@ -19,9 +19,12 @@ from scipy.sparse import coo_array
 
 from privlib.dp import checks
 
-from .tables import nearest_candidates
+from .schema import Share
+from .tables import empirical_tables, nearest_candidates
+from .tree import Tree
 
 MOST_TABLES = 200_000  # enumeration stops being small beyond this many private tables
+MOST_ENTRIES = 5_000_000  # of an enumerated channel
 
 
 def sml_bound(tables: int, gamma: int, k: int, style: float = 1.0) -> float:
@@ -75,8 +78,10 @@ def channel_sml(channel: np.ndarray, groups: np.ndarray) -> float:
     """
     channel, groups = np.asarray(channel, dtype=float), np.asarray(groups)
     if channel.ndim != 2 or groups.shape != channel.shape[:1] or not len(groups):
-        raise ValueError(f"channel: expected float[inputs, outputs] beside groups int[inputs], "
-                         f"got {channel.shape} beside {groups.shape}")
+        raise ValueError(
+            f"channel: expected float[inputs, outputs] beside groups int[inputs], "
+            f"got {channel.shape} beside {groups.shape}"
+        )
     if not (channel >= 0).all() or not np.allclose(channel.sum(axis=1), 1.0, rtol=0, atol=1e-9):
         raise ValueError("channel: expected rows of probabilities that sum to one")
     distinct = np.unique(np.column_stack([np.unique(groups, return_inverse=True)[1], channel]), axis=0)
@@ -118,6 +123,52 @@ def exact_sml(candidates: np.ndarray, k: int, secret: int | Sequence[int], n: in
         near = nearest_candidates(candidates, count / n, k)
         channel[row, near * k + np.arange(k) if seeded else near] = 1 / k
     return channel_sml(channel, counts[:, np.unique(codes)].sum(axis=1))
+
+
+def exact_choice_sml(
+    tree: Tree, candidate_sets: Sequence[np.ndarray], nearest: Sequence[int], secret: Share, n: int
+) -> float:
+    """Exact SML, in nats, of tables chosen one by one, by enumeration of all private datasets of n rows.
+
+    The supremum is over every prior on datasets of n rows, so tables that depend on each other (the rows that one
+    leaves for another) are accounted for; it may lie below the bound.
+
+    Args:
+        tree: with few combinations.
+        candidate_sets: one float[gamma_t, s] a table, in `tree.components` order; nearest: k of each.
+        secret: share of rows.
+        n: private rows.
+
+    Raises:
+        ValueError: datasets times released values exceed 5,000,000.
+    """
+    if not len(candidate_sets) == len(nearest) == tree.tables:
+        raise ValueError(
+            f"candidate_sets, nearest: expected one for each of {tree.tables} tables, got "
+            f"{len(candidate_sets)} and {len(nearest)}"
+        )
+    for candidate_set, k in zip(candidate_sets, nearest, strict=True):
+        _check_choice(len(candidate_set), k)
+    combinations = math.prod(tree.sizes)
+    released = tuple(len(candidate_set) for candidate_set in candidate_sets)
+    checks.whole("n", n, at_least=1)
+    datasets = math.comb(n + combinations - 1, combinations - 1)
+    if datasets * math.prod(released) > MOST_ENTRIES:
+        raise ValueError(
+            f"n: expected a channel of at most {MOST_ENTRIES} entries, got {datasets} datasets and "
+            f"{math.prod(released)} released values"
+        )
+    cells = np.array(list(itertools.product(*map(range, tree.sizes))))
+    channel, holding = np.zeros((datasets, *released)), np.zeros(datasets, dtype=int)
+    for row, counts in enumerate(_compositions(n, combinations)):
+        data = np.repeat(cells, counts, axis=0)
+        near = [
+            nearest_candidates(candidate_set, table, k)
+            for candidate_set, table, k in zip(candidate_sets, empirical_tables(data, tree), nearest, strict=True)
+        ]
+        channel[row][np.ix_(*near)] = 1 / math.prod(nearest)
+        holding[row] = int(secret.holds(data).sum())
+    return channel_sml(channel.reshape(datasets, -1), holding)
 
 
 @dataclass(frozen=True)

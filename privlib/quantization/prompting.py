@@ -30,9 +30,7 @@ _SEEDS = 2**31
 class Generate(Protocol):
     """One answer a prompt. Temperature 0 is the likeliest answer; else (seed, prompt) decides the draw."""
 
-    def __call__(
-        self, prompts: Sequence[str], max_new_tokens: int, temperature: float, seed: int
-    ) -> Sequence[str]: ...
+    def __call__(self, prompts: Sequence[str], max_new_tokens: int, temperature: float, seed: int) -> Sequence[str]: ...
 
 
 @dataclass
@@ -92,8 +90,9 @@ class LanguageModelRewriter:
     def rewrite(self, texts, labels: np.ndarray, targets: np.ndarray, noise) -> tuple[str, ...]:
         """See `Rewriter.rewrite`; texts are needed, one a row, else ValueError."""
         if texts is None or len(texts) != len(labels):
-            raise ValueError(f"texts: expected one private text a row ({len(labels)}), got "
-                             f"{'none' if texts is None else len(texts)}")
+            raise ValueError(
+                f"texts: expected one private text a row ({len(labels)}), got {'none' if texts is None else len(texts)}"
+            )
         changed = (labels != targets).any(axis=1)
         prompts = [self.prompt(*row) for row in zip(texts, targets, changed, strict=True)]
         written: list[str | None] = [None] * len(prompts)

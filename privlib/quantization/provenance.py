@@ -65,8 +65,10 @@ class Detector:
         """
         scores, fresh = np.asarray(scores, dtype=float), np.asarray(fresh, dtype=bool)
         if scores.shape != fresh.shape or scores.ndim != 1 or fresh.all() or not fresh.any():
-            raise ValueError(f"fresh: expected bool[n] of both kinds beside scores float[n], got {fresh.shape} "
-                             f"with {int(fresh.sum())} fresh beside {scores.shape}")
+            raise ValueError(
+                f"fresh: expected bool[n] of both kinds beside scores float[n], got {fresh.shape} "
+                f"with {int(fresh.sum())} fresh beside {scores.shape}"
+            )
         cuts = np.unique(scores)
         hits = np.array([(scores[fresh] >= cut).mean() for cut in cuts])
         alarms = np.array([(scores[~fresh] >= cut).mean() for cut in cuts])
@@ -104,8 +106,9 @@ def provenance_attack(
     """
     labels, fresh = np.asarray(labels), np.asarray(fresh, dtype=bool)
     if labels.ndim != 2 or fresh.shape != labels.shape[:1] or not len(labels):
-        raise ValueError(f"fresh: expected bool[n] beside labels int[n, a], n >= 1, got {fresh.shape} "
-                         f"beside {labels.shape}")
+        raise ValueError(
+            f"fresh: expected bool[n] beside labels int[n, a], n >= 1, got {fresh.shape} beside {labels.shape}"
+        )
     if not 0 <= false_alarms < hits <= 1:
         raise ValueError(f"hits: expected 0 <= false_alarms < hits <= 1, got {false_alarms} and {hits}")
     n = len(labels)

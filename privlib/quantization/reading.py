@@ -28,8 +28,10 @@ def read_labels(texts: Sequence[str], readers: Mapping[str, Labeller], schema: S
     listed = list(texts)
     columns = {name: tuple(str(answer) for answer in readers[name].predict(listed)) for name in schema.names}
     if not listed or any(len(column) != len(listed) for column in columns.values()):
-        raise ValueError(f"readers: expected one answer for each of {len(listed)} >= 1 texts, got "
-                         f"{[len(column) for column in columns.values()]}")
+        raise ValueError(
+            f"readers: expected one answer for each of {len(listed)} >= 1 texts, got "
+            f"{[len(column) for column in columns.values()]}"
+        )
     return schema.encode(_Read(columns))
 
 
@@ -44,8 +46,9 @@ def faithfulness(read: np.ndarray, targets: np.ndarray) -> float:
     """
     read, targets = np.asarray(read), np.asarray(targets)
     if read.shape != targets.shape or read.ndim != 2 or not len(read):
-        raise ValueError(f"read: expected int[n, a] of the shape of targets, n >= 1, got {read.shape} "
-                         f"beside {targets.shape}")
+        raise ValueError(
+            f"read: expected int[n, a] of the shape of targets, n >= 1, got {read.shape} beside {targets.shape}"
+        )
     return float((read == targets).all(axis=1).mean())
 
 

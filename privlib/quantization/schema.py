@@ -30,9 +30,7 @@ class Schema:
             raise ValueError(f"attributes: expected distinct names, got {self.names}")
         for name, categories in self.attributes:
             if len(categories) < 2 or len(set(categories)) != len(categories):
-                raise ValueError(
-                    f"attributes[{name!r}]: expected at least two distinct categories, got {categories}"
-                )
+                raise ValueError(f"attributes[{name!r}]: expected at least two distinct categories, got {categories}")
 
     @classmethod
     def of(cls, public, *names: str) -> Schema:

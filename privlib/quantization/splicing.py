@@ -58,8 +58,9 @@ class Splice:
 
     def __post_init__(self) -> None:
         if len(self.texts) != len(self.labels) or not len(self.texts):
-            raise ValueError(f"texts: expected one a row of labels, at least one, got {len(self.texts)} "
-                             f"beside {len(self.labels)}")
+            raise ValueError(
+                f"texts: expected one a row of labels, at least one, got {len(self.texts)} beside {len(self.labels)}"
+            )
         if not all(clauses(text) for text in self.texts):
             raise ValueError("texts: expected public texts that are not blank")
         if self.fresh_share is not None and not 0 <= self.fresh_share <= 1:
@@ -73,8 +74,9 @@ class Splice:
     def rewrite(self, texts, labels: np.ndarray, targets: np.ndarray, noise) -> tuple[str, ...]:
         """See `Rewriter.rewrite`; texts are needed, one a row, else ValueError."""
         if texts is None or len(texts) != len(labels):
-            raise ValueError(f"texts: expected one private text a row ({len(labels)}), got "
-                             f"{'none' if texts is None else len(texts)}")
+            raise ValueError(
+                f"texts: expected one private text a row ({len(labels)}), got {'none' if texts is None else len(texts)}"
+            )
         changed = (labels != targets).any(axis=1)
         fresh = changed & (self.fresh_share is not None)
         if self.fresh_share is not None:

@@ -5,6 +5,7 @@ Sources: QuanText, Algorithm 1 (steps 2 to 4) and Algorithm 2 (candidates).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -79,17 +80,33 @@ def empirical_tables(labels: np.ndarray, tree: Tree) -> tuple[np.ndarray, ...]:
     return tuple(tables)
 
 
+def checked_centre(centre: Sequence[Sequence[float]] | None, tree: Tree) -> None:
+    """ValueError unless `centre` is None or one law with positive entries a table of the tree."""
+    shapes = tuple(tree.sizes[attribute] for attribute, _ in tree.components)
+    if centre is not None and (
+        tuple(map(len, centre)) != shapes or not all(min(law) > 0 and abs(math.fsum(law) - 1) <= 1e-9 for law in centre)
+    ):
+        raise ValueError(f"centre: expected positive laws of lengths {shapes}, got lengths {tuple(map(len, centre))}")
+
+
 def joint_law(tables: Sequence[np.ndarray], tree: Tree) -> np.ndarray:
-    """Law float[cells] over combinations of the tree with these tables, cells in the order of np.ravel_multi_index."""
+    """Law over combinations of the tree with these tables, cells in the order of np.ravel_multi_index.
+
+    Args:
+        tables: float[..., s] each, in `tree.components` order; leading axes number several laws.
+
+    Returns:
+        float[..., cells].
+    """
     placed = dict(zip(tree.components, tables, strict=True))
     cells = np.stack([axis.ravel() for axis in np.indices(tree.sizes)], axis=1)
     law = np.ones(len(cells))
     for attribute, parent in enumerate(tree.parent):
         if parent < 0:
-            law *= placed[attribute, -1][cells[:, attribute]]
+            law = law * placed[attribute, -1][..., cells[:, attribute]]
         else:
-            given = np.stack([placed[attribute, value] for value in range(tree.sizes[parent])])
-            law *= given[cells[:, parent], cells[:, attribute]]
+            given = np.stack([placed[attribute, value] for value in range(tree.sizes[parent])], axis=-2)
+            law = law * given[..., cells[:, parent], cells[:, attribute]]
     return law
 
 

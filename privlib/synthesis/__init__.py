@@ -22,9 +22,16 @@ from privlib.synthesis.calibration import (
 from privlib.synthesis.centroids import CentroidRelease, Centroids
 from privlib.synthesis.denoise import PublicSpectrum
 from privlib.synthesis.feasible import feasible_region, least_frequency, lemma_delta
-from privlib.synthesis.integrated import release_delta, release_epsilon, release_noise_std, union_noise_std
+from privlib.synthesis.integrated import (
+    release_delta,
+    release_epsilon,
+    release_noise_std,
+    union_epsilon,
+    union_noise_std,
+)
 from privlib.synthesis.inversion import Inversion, Inverter, SearchInverter
 from privlib.synthesis.joint import best_rate, joint_delta, joint_epsilon, joint_noise_multiplier
+from privlib.synthesis.joint_users import joint_delta_for_user, joint_noise_multiplier_for_user
 from privlib.synthesis.paraphrase import Paraphrases, paraphrase
 from privlib.synthesis.users import UserRelease
 
@@ -47,8 +54,10 @@ __all__ = [
     "composed_noise_multiplier",
     "feasible_region",
     "joint_delta",
+    "joint_delta_for_user",
     "joint_epsilon",
     "joint_noise_multiplier",
+    "joint_noise_multiplier_for_user",
     "least_frequency",
     "lemma1",
     "lemma_delta",
@@ -59,5 +68,6 @@ __all__ = [
     "release_noise_std",
     "threshold_count",
     "threshold_delta",
+    "union_epsilon",
     "union_noise_std",
 ]

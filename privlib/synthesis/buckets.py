@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import InitVar, dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -50,7 +51,9 @@ def finite_block(embeddings: np.ndarray, start: int) -> np.ndarray:
     clipped, never refused, because an error that depends on one record would tell of it.
     """
     block = embeddings[start : start + BLOCK]
-    if not np.isfinite(block).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        surely = np.isfinite(np.vdot(block, block))  # squares only add up: one quick pass settles nearly every block
+    if not surely and not np.isfinite(block).all():
         raise ValueError(f"embeddings must hold finite numbers only (array of shape {embeddings.shape})")
     return block
 
@@ -67,14 +70,15 @@ def clipped(vectors: np.ndarray, norm: float) -> np.ndarray:
     return np.where(long, unit * (promised / np.where(long, lengths, 1.0)), vectors)
 
 
-def on_grid(vectors: np.ndarray, norm: float, bits: int = GRID_BITS) -> np.ndarray:
-    """Rows clipped to `norm` and cut towards zero to multiples of norm / 2^bits: those multiples, integers in float64.
-
-    Row i depends on row i alone; its l2 norm is at most 2^bits.
+def on_grid(vectors: np.ndarray, norm: float, bits: int = GRID_BITS, origins: np.ndarray | None = None) -> np.ndarray:
+    """Rows, less their `origins` if given, clipped to `norm` and cut towards zero to multiples of norm / 2^bits: those
+    multiples, integers in float64. Row i depends on row i alone; its l2 norm is at most 2^bits.
     """
-    if not 1 / _SQUARABLE < norm < _SQUARABLE:
-        return np.trunc(clipped(vectors, norm) / (norm / 2**bits))
     rows = np.array(vectors, dtype=np.float64, order="C")
+    if origins is not None:
+        rows -= origins
+    if not 1 / _SQUARABLE < norm < _SQUARABLE:
+        return np.trunc(clipped(rows, norm) / (norm / 2**bits))
     with np.errstate(over="ignore"):
         squares = np.einsum("ij,ij->i", rows, rows)
     odd = ~(squares < _SQUARABLE**2)  # longer than can be squared: the slow way
@@ -141,18 +145,22 @@ class AnchoredBuckets:
         """Largest norm of what a record adds to a sum."""
         return self.radius
 
-    @property
+    @cached_property
     def reach(self) -> float:
         """Rows are clipped to this norm before their nearest anchor is sought."""
         return 4 * (float(np.linalg.norm(self.anchors, axis=1).max()) + self.radius)
 
+    @cached_property
+    def _on_records_grid(self) -> tuple[np.ndarray, np.ndarray]:
+        """Twice the anchors, float64[d, cells], and their squares: kept, as users ask for one row at a time."""
+        anchors = np.rint(self.anchors / (self.reach / 2**_ANCHOR_BITS))
+        return 2 * anchors.T, np.einsum("ij,ij->i", anchors, anchors)
+
     def assign(self, embeddings: np.ndarray) -> np.ndarray:
         """Cell of each row: int64[n, 1]; a function of that row alone."""
-        reach = self.reach
-        anchors = np.rint(self.anchors / (reach / 2**_ANCHOR_BITS))  # the records' grid
-        squares, twice = np.einsum("ij,ij->i", anchors, anchors), 2 * anchors.T
+        twice, squares = self._on_records_grid
         cells = [
-            np.argmax(on_grid(block, reach, _ANCHOR_BITS) @ twice - squares, axis=1)
+            np.argmax(on_grid(block, self.reach, _ANCHOR_BITS) @ twice - squares, axis=1)
             for block in _blocks(np.asarray(embeddings))
         ]
         return np.concatenate(cells, dtype=np.int64)[:, None] if cells else np.zeros((0, 1), dtype=np.int64)

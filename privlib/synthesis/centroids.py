@@ -127,9 +127,7 @@ class CentroidRelease:
         assumed = self.buckets.assumptions if joint and self.sensitivity != "worst_case" else ()
         domain = (f"at most {self.max_records} records", "embeddings computed record by record")
         parts = ("joint count and centroid",) if joint else ("exact threshold", "OpenDP Gaussian on sums")
-        return Guarantee(
-            self.epsilon, self.delta, "record", "add_drop", (*noise.assumptions, *assumed, *domain), parts
-        )
+        return Guarantee(self.epsilon, self.delta, "record", "add_drop", (*noise.assumptions, *assumed, *domain), parts)
 
     def noise_std(self, noise: NoiseSource) -> float:
         """Deviation of the noise on each coordinate of a bucket's sum when released through `noise`."""
@@ -146,9 +144,7 @@ class CentroidRelease:
                 return min(std * slack, worst * self.buckets.diameter)
             multiplier = joint_noise_multiplier(self.epsilon, self.delta, self.rate, self.threshold)
             return multiplier * self.buckets.diameter
-        _, (epsilon_used, delta_used) = composed_noise_multiplier(
-            self.epsilon, self.delta, self.rate, self.threshold
-        )
+        _, (epsilon_used, delta_used) = composed_noise_multiplier(self.epsilon, self.delta, self.rate, self.threshold)
         return noise.gaussian_std(
             rest_of(self.epsilon, epsilon_used),
             rest_of(self.delta, delta_used),
@@ -193,9 +189,11 @@ class CentroidRelease:
         from scipy.sparse import csc_array
 
         sums = np.zeros(origins.shape)
+        anchored = bool(origins.any())  # the grid's origins are zeros: nothing to gather and subtract
         for start in range(0, len(rows), BLOCK):
             mine = owners[start : start + BLOCK]
-            steps = on_grid(embeddings[rows[start : start + BLOCK]] - origins[mine], self.buckets.clip_norm)
+            shift = origins[mine] if anchored else None
+            steps = on_grid(embeddings[rows[start : start + BLOCK]], self.buckets.clip_norm, origins=shift)
             one_each = (np.ones(len(mine)), mine, np.arange(len(mine) + 1))
             # integers in float64, below 2^53: exact whatever the order, so the sensitivity is the stated one
             sums += csc_array(one_each, shape=(len(sums), len(mine))) @ steps

@@ -34,7 +34,14 @@ from scipy.special import bdtrc
 
 from privlib.dp import checks
 from privlib.synthesis.calibration import InfeasibleBudget, collision_probability, sampling
-from privlib.synthesis.joint import ROUND_UP, crossing, deltas_by_size, joint_delta, joint_noise_multiplier
+from privlib.synthesis.joint import (
+    ROUND_UP,
+    crossing,
+    deltas_by_size,
+    joint_delta,
+    joint_epsilon,
+    joint_noise_multiplier,
+)
 
 _STEP = 1.06  # ratio of neighbouring distances; between them F is taken at the near, delta at the far end
 
@@ -82,7 +89,10 @@ def _release_delta(epsilon: float, noise_std: float, rate: float, threshold: int
     best = 1.0
     for distance, tail in zip(distances, beyond, strict=True):
         if tail < best:
-            best = min(best, joint_delta(epsilon, noise_std / distance, rate, threshold) + tail)
+            near = joint_delta(epsilon, noise_std / distance, rate, threshold)
+            if near >= best:
+                break  # it only grows with the distance
+            best = min(best, near + tail)
     return min(1.0, best * ROUND_UP)
 
 
@@ -118,7 +128,8 @@ def release_epsilon(
         high *= 2
         if high > 500:
             return math.inf
-    return crossing(curve, delta, high / 2, high, precision=1e-6)
+    low = 0.0 if high == 1 and curve(0.5) <= delta else high / 2
+    return crossing(curve, delta, low, high, precision=1e-6)
 
 
 def union_noise_std(
@@ -158,6 +169,35 @@ def _union_noise_std(
         low += 0.01
     best = minimize_scalar(noise, bounds=(low, low + 2.0), method="bounded", options={"xatol": 1e-4})
     return float(best.fun), math.exp(float(best.x))
+
+
+def union_epsilon(
+    delta: float, noise_std: float, rate: float, threshold: int, dims: int, max_records: int, radius: float = 1.0
+) -> tuple[float, float]:
+    """(epsilon, distance Delta) of the all-or-nothing bound for given noise, at the Delta that costs the least.
+
+    The inverse of `union_noise_std`; any Delta gives a valid bill. Infinite when no Delta leaves a finite epsilon.
+    """
+    delta, radius = checks.open_probability("delta", delta), checks.positive("radius", radius)
+    noise = checks.positive("noise_std", noise_std) / radius
+    rate, threshold = sampling(rate, threshold)
+    dims, max_records = (checks.whole(*named, at_least=1) for named in (("dims", dims), ("max_records", max_records)))
+    edge = 2 / math.sqrt(dims)
+
+    def left(log_distance: float) -> float:
+        return delta - max_records * float(collision_probability(math.exp(log_distance), edge, dims))
+
+    def spent(log_distance: float) -> float:
+        return joint_epsilon(max(left(log_distance), floor), noise / math.exp(log_distance), rate, threshold)
+
+    floor = max(rate**threshold * (1 + 1e-6), math.ulp(0.0))  # no finite epsilon has a smaller delta
+    if floor >= delta:
+        return math.inf, math.inf
+    low = 0.0
+    while left(low) <= floor:
+        low += 0.01
+    best = minimize_scalar(spent, bounds=(low, low + 1.0), method="bounded", options={"xatol": 1e-4})
+    return float(best.fun), math.exp(float(best.x)) * radius
 
 
 def release_noise_std(

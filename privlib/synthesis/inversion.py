@@ -1,9 +1,10 @@
 """Inversion: a text for each released centroid, by search with the encoder alone; no trained inverter is needed.
 
-A centroid is a point of the encoder's space. The search starts from the nearest public text, and keeps whatever comes
-nearer (by cosine): pieces of near public texts and two of them spliced, rewrites by a language model where one is
-given, then edits of single words with words that point from the text towards the centroid.
-What comes out is near, not fluent: it reads as a list of topical words. Score both, and show the trade-off.
+A centroid is a point of the encoder's space. The search starts from the nearest public text, and keeps whatever is
+worth more: pieces of near public texts and two of them spliced, rewrites and texts written towards the centroid by a
+language model where one is given, then edits of single words with words that point from the text to the centroid.
+A text's worth is its cosine to the centroid less `fluency` times its negative log-likelihood a token. At fluency 0
+what comes out is near, not fluent: it reads as a list of topical words. Score both, and show the trade-off.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ import numpy as np
 
 from privlib.dp import checks
 from privlib.synthesis.paraphrase import Generate, paraphrase
+from privlib.synthesis.writing import Writer, written
 
 Edit = tuple[int, str, str]  # position, kind, word: one change of a text's words
 _COMBINED = 8  # the best edits of a round, of places and words of their own, are also tried together
-_SEARCH = 1  # raised when the search changes what it finds, so that old cache entries are not taken
+_SHOWN = 10  # words shown to the writer
+_SEARCH = 2  # raised when the search changes what it finds, so that old cache entries are not taken
 
 
 class Inverter(Protocol):
@@ -43,8 +46,9 @@ class Inversion:
 
     Attributes:
         text, cosine: what was found, and its cosine to the centroid.
-        start, start_cosine: the nearest public text, which `text` is never farther than.
-        steps: (stage, best cosine after it), in order; the stages are "nearest", "pieces", "rewrite", "words".
+        start, start_cosine: the nearest public text, which at fluency 0 `text` is never farther than.
+        steps: (stage, cosine of the best after it), in order; the stages are "nearest", "pieces", "rewrite", "draft",
+            "words".
     """
 
     text: str
@@ -78,10 +82,16 @@ class SearchInverter:
         edits: rounds of word edits at most, >= 0; two rounds that find nothing end them.
         batch: candidates embedded a round, >= 1.
         rewrites: rounds of rewriting, >= 0; each asks two rewrites of each of the three nearest texts.
+        writer: language model that writes towards the centroid and judges fluency (see `Writer`); None for none.
+        fluency: what one nat of negative log-likelihood a token counts against a cosine, >= 0; above 0 needs `writer`.
+        judged: of the texts tried together, how many of the nearest are judged for fluency, >= 1; judging one costs as
+            much as embedding ten, and those not judged are not taken.
+        drafts: texts written, one after another, >= 0; each is shown the words that the last one lacks.
+        beams, choices, length: of a draft, each >= 1; texts carried on, pieces tried for each, pieces at most.
         cache: folder of found texts, one file a centroid, so that a killed run resumes; None for none. What lies there
             is as private as the centroids.
-        label: names `embed` and `generate` in the cache, e.g. by checksums; needed with `cache`, as callables have
-            no name that lasts.
+        label: names `embed`, `generate` and `writer` in the cache, e.g. by checksums; needed with `cache`, as
+            callables have no name that lasts.
     Raises:
         ValueError: a pool marked private or without words, an argument out of range; TypeError: a wrong type.
     Source: none; beyond Fre-E2T, which inverts with vec2text.
@@ -99,6 +109,13 @@ class SearchInverter:
     edits: int = 12
     batch: int = 256
     rewrites: int = 2
+    writer: Writer | None = field(default=None, repr=False)
+    fluency: float = 0.0
+    judged: int = 8
+    drafts: int = 2
+    beams: int = 3
+    choices: int = 16
+    length: int = 18
     cache: str | os.PathLike | None = None
     label: str | None = None
 
@@ -107,11 +124,13 @@ class SearchInverter:
             raise ValueError("pool must be public text: this corpus is marked private, and its texts would be released")
         if isinstance(self.pool, str) or not all(isinstance(text, str) for text in self.pool):
             raise TypeError(f"pool must be a sequence of str, got {type(self.pool).__name__}")
-        for name in ("near", "vocabulary", "near_words", "batch"):
+        for name in ("near", "vocabulary", "near_words", "batch", "judged", "beams", "choices", "length"):
             checks.whole(name, getattr(self, name))
         checks.whole("max_words", self.max_words, at_least=2)
-        for name in ("seed", "edits", "rewrites"):
+        for name in ("seed", "edits", "rewrites", "drafts"):
             checks.whole(name, getattr(self, name), at_least=0)
+        if checks.nonnegative("fluency", self.fluency) and self.writer is None:
+            raise ValueError(f"fluency above 0 needs a writer that judges it, got {self.fluency!r} and none")
         if self.cache is not None and not self.label:
             raise ValueError("cache needs a label that names embed and generate, got none")
         object.__setattr__(self, "embed", getattr(self.embed, "embed", self.embed))
@@ -166,23 +185,28 @@ class SearchInverter:
         cosines = self._pool_units @ target
         nearest = np.argsort(-cosines, kind="stable")[: self.near]
         start, start_cosine = self.pool[nearest[0]], float(cosines[nearest[0]])
-        best = _Best(self._units, target, self.batch)
+        judge = self.writer.score if self.fluency else None
+        best = _Best(self._units, target, self.batch, judge, self.fluency, self.judged)
         steps = [("nearest", start_cosine)]
         self._splice(best, [self.pool[i] for i in nearest])
         steps.append(("pieces", best.cosine))
         for _ in range(self.rewrites if self.generate else 0):
             self._rewrite(best, rng)
             steps.append(("rewrite", best.cosine))
+        for draft in range(self.drafts if self.writer else 0):
+            self._draft(best, again=draft > 0)
+            steps.append(("draft", best.cosine))
         stale = 0
         for _ in range(self.edits):
-            before = best.cosine
+            before = best.worth
             self._edit(best, rng)
             steps.append(("words", best.cosine))
-            stale = 0 if best.cosine > before else stale + 1
+            stale = 0 if best.worth > before else stale + 1
             if stale == 2:
                 break
-        text, cosine = max((best.text, best.cosine), (start, start_cosine), key=lambda found: found[1])
-        return Inversion(text, cosine, start, start_cosine, tuple(steps))
+        if not self.fluency and start_cosine > best.cosine:
+            return Inversion(start, start_cosine, start, start_cosine, tuple(steps))
+        return Inversion(best.text, best.cosine, start, start_cosine, tuple(steps))
 
     def _splice(self, best: _Best, texts: Sequence[str]) -> None:
         parts = list(dict.fromkeys(piece for text in texts for piece in pieces(text, self.max_words)))
@@ -195,26 +219,32 @@ class SearchInverter:
         lines = [line for group in made.texts for line in group if len(line.split()) <= self.max_words]
         best.score(lines)
 
+    def _draft(self, best: _Best, again: bool) -> None:
+        """Shows the writer words near the centroid; later ones near the way from the best to it, and its own."""
+        listed, units = self._word_list
+        if again:
+            near, own = self._near_words(best), [word for word in _words([best.text]) if len(word) > 3]
+            shown = near[: _SHOWN // 2] + list(dict.fromkeys(own))[: _SHOWN // 2]
+        else:
+            shown = [listed[i] for i in np.argsort(-(units @ best.target), kind="stable")[:_SHOWN]]
+        settings = {"beams": self.beams, "choices": self.choices, "length": self.length, "weight": self.fluency}
+        best.score(written(self.writer, shown, best.cosines, **settings)[: 4 * self.judged])
+
     def _edit(self, best: _Best, rng: np.random.Generator) -> None:
-        words, before = best.text.split(), best.cosine
+        words, before = best.text.split(), best.worth
         tried = self._proposals(words, best, rng)
-        cosines = best.score([edited(words, [edit]) for edit in tried])
+        worths = best.score([edited(words, [edit]) for edit in tried])
         together: list[Edit] = []
-        for i in np.argsort(-cosines, kind="stable"):
+        for i in np.argsort(-worths, kind="stable"):
             place, _, word = tried[i]
             taken = any(place == other or word == said != "" for other, _, said in together)
-            if cosines[i] > before and not taken and len(together) < _COMBINED:
+            if worths[i] > before and not taken and len(together) < _COMBINED:
                 together.append(tried[i])
         several = [edited(words, together[:count]) for count in range(2, len(together) + 1)]
         best.score([text for text in several if len(text.split()) <= self.max_words])
 
     def _proposals(self, words: list[str], best: _Best, rng: np.random.Generator) -> list[Edit]:
-        listed, units = self._word_list
-        # A text's vector has length 1: what it lacks of the centroid is the centroid less its share along the text.
-        lacking = best.target - best.cosine * best.vector
-        order = np.argsort(-(units @ (best.target + 2 * lacking)), kind="stable")
-        there = set(_words(words))
-        near = [listed[i] for i in order[: self.near_words + len(words)] if listed[i] not in there][: self.near_words]
+        near = self._near_words(best)
         dropped = [(place, "delete", "") for place in range(len(words))] if len(words) > 1 else []
         changes = [(place, "replace", word) for place in range(len(words)) for word in near]
         if len(words) < self.max_words:
@@ -222,6 +252,15 @@ class SearchInverter:
         room = max(1, self.batch - len(dropped))
         picked = rng.choice(len(changes), min(room, len(changes)), replace=False)
         return dropped + [changes[i] for i in sorted(picked)]
+
+    def _near_words(self, best: _Best) -> list[str]:
+        """Words nearest the way from the best text to the centroid, without those that it has."""
+        listed, units = self._word_list
+        # A text's vector has length 1: what it lacks of the centroid is the centroid less its share along the text.
+        lacking = best.target - best.cosine * best.vector
+        there = set(_words([best.text]))
+        order = np.argsort(-(units @ (best.target + 2 * lacking)), kind="stable")[: self.near_words + len(there)]
+        return [listed[i] for i in order if listed[i] not in there][: self.near_words]
 
     @cached_property
     def _pool_units(self) -> np.ndarray:
@@ -242,32 +281,57 @@ class SearchInverter:
     def _settings(self) -> bytes:
         """Everything but models and centroid that decides a text, the way of searching included."""
         names = ("seed", "near", "max_words", "vocabulary", "near_words", "edits", "batch", "rewrites")
+        names += ("fluency", "judged", "drafts", "beams", "choices", "length")
         public = {name: getattr(self, name) for name in names}
-        return json.dumps([_SEARCH, public, self.generate is not None, self.pool]).encode()
+        return json.dumps([_SEARCH, public, self.generate is not None, self.writer is not None, self.pool]).encode()
 
     def _units(self, texts: Sequence[str]) -> np.ndarray:
         return _unit_rows(self.embed(texts), len(texts), "embed")
 
 
 class _Best:
-    """The nearest text so far, and every candidate's cosine: no text is embedded twice for one centroid."""
+    """The text worth most so far, and every candidate's cosine: no text is embedded or read twice for one centroid.
 
-    def __init__(self, units: Callable[[Sequence[str]], np.ndarray], target: np.ndarray, batch: int):
-        self._units, self._batch, self._cosines = units, batch, {}
-        self.target, self.text, self.cosine, self.vector = target, "", -np.inf, np.zeros_like(target)
+    Worth is the cosine, less `weight` times what `judge` says where there is one: then only the nearest few of the
+    texts scored together are judged, and the others count for nothing.
+    """
 
-    def score(self, texts: Sequence[str]) -> np.ndarray:
-        """Cosines of texts to the target; the nearest becomes the best, when it is nearer than the best."""
+    def __init__(self, units, target: np.ndarray, batch: int, judge, weight: float, judged: int):
+        self._units, self._batch, self._judge, self._weight, self._judged = units, batch, judge, weight, judged
+        self._vectors: dict[str, np.ndarray] = {}
+        self._cosines: dict[str, float] = {}
+        self._likelihoods: dict[str, float] = {}
+        self.target, self.text, self.cosine, self.worth = target, "", -np.inf, -np.inf
+        self.vector = np.zeros_like(target)
+
+    def cosines(self, texts: Sequence[str]) -> np.ndarray:
+        """Cosine of each text to the target: float64[n]."""
         fresh = [text for text in dict.fromkeys(texts) if text not in self._cosines]
         for first in range(0, len(fresh), self._batch):
             some = fresh[first : first + self._batch]
             vectors = self._units(some)
-            cosines = vectors @ self.target
-            self._cosines.update(zip(some, cosines.tolist(), strict=True))
-            top = int(np.argmax(cosines))
-            if cosines[top] > self.cosine:
-                self.text, self.cosine, self.vector = some[top], float(cosines[top]), vectors[top]
+            self._vectors.update(zip(some, vectors, strict=True))
+            self._cosines.update(zip(some, (vectors @ self.target).tolist(), strict=True))
         return np.array([self._cosines[text] for text in texts])
+
+    def score(self, texts: Sequence[str]) -> np.ndarray:
+        """Worth of each text, -inf where it was not judged; the worthiest becomes the best, when it beats the best."""
+        worths = self.cosines(texts)
+        if self._judge is not None:
+            read = {texts[i]: worths[i] for i in np.argsort(-worths, kind="stable")[: self._judged]}
+            fresh = [text for text in read if text not in self._likelihoods]
+            if fresh:
+                self._likelihoods.update(zip(fresh, np.asarray(self._judge(fresh)).tolist(), strict=True))
+            known = self._likelihoods
+            worths = np.array([
+                cosine - self._weight * known[text] if text in known else -np.inf
+                for text, cosine in zip(texts, worths.tolist(), strict=True)
+            ])  # fmt: skip
+        if len(texts) and worths.max() > self.worth:
+            top = int(np.argmax(worths))
+            self.text, self.worth = texts[top], float(worths[top])
+            self.cosine, self.vector = self._cosines[self.text], self._vectors[self.text]
+        return worths
 
     def top(self, count: int) -> list[str]:
         """The nearest texts so far, nearest first."""

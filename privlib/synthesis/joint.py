@@ -137,7 +137,7 @@ def _add_direction(epsilon, m, rate, log_shifted, log_smaller, log_odds):
     z = m * m * (log_gain - math.log1p(-rate) - log_odds) + 0.5
     larger = log_shifted + log_ndtr((1 - z) / m)
     smaller = log_gain + log_smaller + log_ndtr(-z / m)
-    return _positive_difference(larger, smaller)
+    return positive_difference(larger, smaller)
 
 
 def _drop_direction(epsilon, m, rate, log_shifted, log_smaller, log_odds):
@@ -146,10 +146,10 @@ def _drop_direction(epsilon, m, rate, log_shifted, log_smaller, log_odds):
     z = m * m * (log_gain - epsilon - math.log1p(-rate) - log_odds) + 0.5
     smaller = log_gain + log_smaller + log_ndtr(z / m)
     larger = epsilon + log_shifted + log_ndtr((z - 1) / m)
-    return _positive_difference(smaller, larger)
+    return positive_difference(smaller, larger)
 
 
-def _positive_difference(above, below):
+def positive_difference(above, below):
     """max(0, e^above - e^below), kept accurate where both are tiny."""
     with np.errstate(invalid="ignore"):
         gap = np.where(np.isneginf(below), -np.inf, below - above)
@@ -179,7 +179,10 @@ def joint_epsilon(delta: float, noise_multiplier: float, rate: float, threshold:
         high *= 2
         if high > 700:
             return math.inf
-    return crossing(lambda epsilon: joint_delta(epsilon, noise_multiplier, rate, threshold), delta, high / 2, high)
+    low = high / 2
+    if high == 1 and joint_delta(low, noise_multiplier, rate, threshold) <= delta:
+        low = 0.0
+    return crossing(lambda epsilon: joint_delta(epsilon, noise_multiplier, rate, threshold), delta, low, high)
 
 
 def joint_noise_multiplier(epsilon: float, delta: float, rate: float, threshold: int) -> float:

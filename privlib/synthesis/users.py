@@ -1,11 +1,12 @@
 r"""Centroids when a user holds several records: every user is cut to c buckets and l records in each, and billed whole.
 
 **Bill.** One user more or less changes at most c buckets; buckets are sampled and noised independently of one another,
-so c equal bills compose, each for l records of one user in one bucket. l = 1: the joint bill of a record. l > 1, the
-direct bound: Bin(N, p) against Bin(N - l, p) for the count (exact, `threshold_delta_for_user`; the paper's lemma for l
-is `lemma_for_user`); given a count n <= N - l, the kept sets couple so that at most l members are exchanged, so the sum
-moves by at most l times the diameter of a bucket, and Gaussian noise for that composes with the count; counts above
-N - l have no partner and lie whole in the count's delta.
+so c equal bills compose, each for l records of one user in one bucket: `joint_delta_for_user`, which for l = 1 is the
+joint bill of a record. Where noise is discrete (`Secure`) and l > 1, the direct bound: Bin(N, p) against Bin(N - l, p)
+for the count (exact, `threshold_delta_for_user`; the paper's lemma for l is `lemma_for_user`); given a count
+n <= N - l, the kept sets couple so that at most l members are exchanged, so the sum moves by at most l times the
+diameter of a bucket, and Gaussian noise for that composes with the count; counts above N - l lie whole in the count's
+delta.
 
 The alternative without any cut, group privacy, is `CentroidRelease.guarantee.for_users(m)`: its delta grows like
 exp((m - 1) epsilon) and soon says nothing. Source: Fre-E2T, Appendix D.
@@ -26,6 +27,8 @@ from privlib.dp import Guarantee, NoiseSource, Simulation, checks
 from privlib.synthesis.buckets import AnchoredBuckets, JLBuckets, private_embeddings
 from privlib.synthesis.calibration import best_split
 from privlib.synthesis.centroids import CentroidRelease, Centroids, distinct_tags, rest_of
+from privlib.synthesis.joint_users import joint_noise_multiplier_for_user
+from privlib.synthesis.user_counts import threshold_delta_for_user
 
 
 @dataclass(frozen=True)
@@ -116,23 +119,22 @@ def capped_rows(
 
 @dataclass(frozen=True)
 class _Direct(CentroidRelease):
-    """The release billed for `records` of one user in one bucket: exact count composed with Gaussian sums."""
+    """The release billed for `records` of one user in a bucket: jointly, or by composition where noise is discrete."""
 
     records: int = 2
 
     def guarantee_under(self, noise: NoiseSource) -> Guarantee:
         bill = super().guarantee_under(noise)
-        return replace(bill, composed=("exact count", "Gaussian on sums"))
+        joint = noise.kind == Simulation.kind
+        return replace(bill, composed=bill.composed if joint else ("exact count", "Gaussian on sums"))
 
     def noise_std(self, noise: NoiseSource) -> float:
-        multiplier, (epsilon_used, delta_used) = _direct(
-            self.epsilon, self.delta, self.rate, self.threshold, self.records
-        )
-        reach = self.records * self.buckets.diameter
+        public = (self.epsilon, self.delta, self.rate, self.threshold, self.records)
         if noise.kind == Simulation.kind:
-            return multiplier * reach
+            return joint_noise_multiplier_for_user(*public) * self.buckets.diameter
+        _, (epsilon_used, delta_used) = _direct(*public)
         left = rest_of(self.epsilon, epsilon_used), rest_of(self.delta, delta_used)
-        return noise.gaussian_std(*left, reach, self.buckets.dimension)
+        return noise.gaussian_std(*left, self.records * self.buckets.diameter, self.buckets.dimension)
 
 
 @lru_cache(maxsize=256)
@@ -140,13 +142,17 @@ def _direct(
     epsilon: float, delta: float, rate: float, threshold: int, records: int
 ) -> tuple[float, tuple[float, float]]:
     """Least Gaussian multiplier over every split with the exact count of `records`, and what the count takes."""
-    from privlib.synthesis.protocol.several import threshold_delta_for_user  # the protocol loads this package
 
     def bill(share: float) -> tuple[float, float]:
         return share * epsilon, threshold_delta_for_user(share * epsilon, rate, threshold, records)
 
     multiplier, share = best_split(epsilon, delta, rate, threshold, bill)
     return multiplier, bill(share)
+
+
+def direct_multiplier(epsilon: float, delta: float, rate: float, threshold: int, records: int) -> float:
+    """Least noise multiplier of the composed direct bound for `records` l in a bucket, in units of its diameter."""
+    return _direct(epsilon, delta, rate, threshold, records)[0] * records
 
 
 def _part(total: float, parts: int) -> float:

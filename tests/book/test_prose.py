@@ -26,7 +26,7 @@ def test_the_start_page_shows_code_that_runs(capsys):
 
 
 def test_names_in_the_notation_table_exist_in_the_library():
-    table = (ROOT / "book/start.md").read_text(encoding="utf-8").split("(notation)=")[1]
+    table = (ROOT / "book/notation.md").read_text(encoding="utf-8")
     names = {name for row in table.splitlines() if row.startswith("| $") for name in re.findall(r"`(\w+)`", row)}
     assert len(names) > 10
     sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "privlib").rglob("*.py"))
@@ -42,6 +42,18 @@ def test_citations_are_entries_of_the_bibliography(page):
         for key in keys.split(",")
     }
     assert cited <= entries
+
+
+def test_every_entry_of_the_bibliography_is_cited():
+    """The list at the end shows what is cited, so an entry that no page cites is one that nobody checked."""
+    entries = re.findall(r"^@\w+\{([\w-]+),", (ROOT / "book/references.bib").read_text(encoding="utf-8"), re.M)
+    texts = [page.read_text(encoding="utf-8") for page in (ROOT / "book").rglob("*.md")]
+    texts += [page.read_text(encoding="utf-8") for page in (ROOT / "notebooks").glob("*.ipynb")]
+    cited = {
+        key for text in texts for keys in re.findall(r"\{cite(?::\w+)?\}`([^`]+)`", text) for key in keys.split(",")
+    }
+    assert sorted(set(entries)) == sorted(entries), "an entry stands twice"
+    assert [entry for entry in entries if entry not in cited] == []
 
 
 def test_no_folder_turns_its_scripts_into_tags_on_every_page():

@@ -17,6 +17,8 @@ LOOK = """async () => {
     if (!image.complete) await image.decode().catch(() => 0);
   }
   if (window.MathJax && window.MathJax.startup) await window.MathJax.startup.promise;
+  for (let waited = 0; waited < 600 && document.querySelector("[data-state=loading]"); waited++)
+    await new Promise((later) => setTimeout(later, 100));
   await new Promise((settled) => setTimeout(settled, 250));
   const shown = (element) => element.outerHTML.slice(0, 120);
   const found = [];

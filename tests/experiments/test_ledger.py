@@ -189,7 +189,7 @@ def test_the_page_holds_every_claim_and_the_counts(bench, command, capsys):
     assert "| not run here | 1 | 1 |" in page
     assert "## P" in page
     assert "| id | verdict | where |" in page  # a phone shows the first columns: the verdict is one of them
-    assert "\n| X1 | **reproduced** | Table 1 | " in page
+    assert "\n| [X1]{#claim-X1} | **reproduced** | Table 1 | " in page
     assert "[interactive](_generated/interactive.ipynb)" in page
     assert "rule `number: mean where epsilon=1 is 1`" in page
     assert r"a \| claim with \`marks\`" in page

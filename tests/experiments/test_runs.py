@@ -78,9 +78,7 @@ def test_two_points_of_one_seed_share_no_noise_and_two_decoders_share_their_plan
     assert one == same
     two = plan(replace(MECHANISM, epsilon=2.0), TEMPLATE)
     place = {label: k for k, label in enumerate(UNIVERSE.labels)}
-    draws = [
-        {a.label: (a.mass - SKETCH.masses[place[a.label]]) / p.noise.scale for a in p.atoms} for p in (one, two)
-    ]
+    draws = [{a.label: (a.mass - SKETCH.masses[place[a.label]]) / p.noise.scale for a in p.atoms} for p in (one, two)]
     shared = set(draws[0]) & set(draws[1])
     assert shared
     assert all(abs(draws[0][label] - draws[1][label]) > 1e-6 for label in shared)

@@ -73,9 +73,7 @@ def test_the_environments_key_is_not_sent_and_a_page_is_no_answer(monkeypatch):
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         for api_key in (None, "mine"):
-            lm = models.language_model(
-                endpoint=f"http://127.0.0.1:{server.server_port}/v1", model="m", api_key=api_key
-            )
+            lm = models.language_model(endpoint=f"http://127.0.0.1:{server.server_port}/v1", model="m", api_key=api_key)
             with pytest.raises(RuntimeError, match="answered without text"):
                 lm.generate(["tea"], 2)
         server.shutdown()

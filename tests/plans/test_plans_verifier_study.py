@@ -55,7 +55,7 @@ def folder(tmp_path):
     files = {
         "plans.json": json.dumps({"p": {"plan": PLAN, "universe": ["long wait", "rude staff", "dirty room"]}}),
         "development.jsonl": "".join(json.dumps(row) + "\n" for row in DEVELOPMENT),
-        "evaluation.jsonl": json.dumps(DEVELOPMENT[0]) + "\n",
+        **{f"{name}.jsonl": json.dumps(DEVELOPMENT[0]) + "\n" for name in study.FILES if name != "development"},
     }
     sums = ""
     for name, text in files.items():
@@ -93,7 +93,7 @@ def test_limits_are_those_of_clopper_and_pearson(folder):
         assert (row["low"], row["high"]) == clopper_pearson(right, row["items"], 0.025)
 
 
-def test_rows_come_for_both_files_with_and_without_the_labels(folder):
+def test_rows_come_for_each_file_with_and_without_the_labels(folder):
     rows = study.quality(study.load(folder))
     assert set(zip(rows.file, rows.universe, strict=True)) == {
         (file, known) for file in study.FILES for known in ("known", "unknown")
@@ -102,7 +102,7 @@ def test_rows_come_for_both_files_with_and_without_the_labels(folder):
     assert list(blind[blind.origin == "prose"].share) == [1.0]  # "lovely" is in no list
 
 
-@pytest.mark.parametrize("name", ["plans.json", "development.jsonl", "evaluation.jsonl"])
+@pytest.mark.parametrize("name", ["plans.json", "development.jsonl", "development-c.jsonl"])
 def test_a_set_that_changed_is_refused(folder, name):
     path = folder / name
     path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")

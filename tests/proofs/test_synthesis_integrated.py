@@ -12,11 +12,14 @@ from privlib.synthesis import (
     InfeasibleBudget,
     calibrate,
     collision_probability,
+    integrated,
     joint_delta,
+    joint_epsilon,
     joint_noise_multiplier,
     release_delta,
     release_epsilon,
     release_noise_std,
+    union_epsilon,
     union_noise_std,
 )
 from privlib.synthesis.joint import deltas_by_size
@@ -126,3 +129,39 @@ def test_edges_and_refusals():
         good = {"epsilon": 1, "noise_std": 1.0, "rate": 0.3, "threshold": 30, "dims": 20, "max_records": 1000}
         with pytest.raises(ValueError, match=name):
             release_delta(**good | {name: bad})
+
+
+@pytest.mark.parametrize(("noise", "rate", "tau"), [(4.272, 0.3, 30), (2.28, 0.5, 50)])
+def test_the_all_or_nothing_epsilon_is_the_inverse_of_its_noise(noise, rate, tau):
+    """At the epsilon found the union bound needs the given noise; no other distance gives a smaller epsilon."""
+    grid, edge = (rate, tau, 20, 10**6), 2 / math.sqrt(20)
+    epsilon, distance = union_epsilon(1e-6, noise, *grid)
+    assert joint_delta(epsilon, noise / distance, rate, tau) + 1e6 * collision_probability(distance, edge, 20) <= 1e-6
+    assert union_noise_std(epsilon, 1e-6, *grid)[0] == pytest.approx(noise, rel=1e-4)
+    for other in (0.95 * distance, 1.1 * distance):
+        left = 1e-6 - 1e6 * collision_probability(other, edge, 20)
+        assert left <= 0 or joint_delta(epsilon, noise / other, rate, tau) > left
+    assert release_epsilon(1e-6, noise, *grid) < epsilon
+    assert union_epsilon(1e-6, noise / 2, *grid, radius=0.5)[0] == pytest.approx(epsilon, rel=1e-9)
+    assert union_epsilon(1e-6, 0.01, 0.5, 10, 20, 10**6) == (math.inf, math.inf)  # the count alone costs more
+
+
+def test_epsilons_below_a_half_are_found():
+    """Much noise: the root lies below the first bracket."""
+    for found, delta_at in (
+        (joint_epsilon(1e-6, 11.0, 0.3, 30), lambda e: joint_delta(e, 11.0, 0.3, 30)),
+        (release_epsilon(1e-6, 30.0, 0.3, 30, 20, 10**4), lambda e: release_delta(e, 30.0, 0.3, 30, 20, 10**4)),
+    ):
+        assert 0.3 < found < 0.52
+        assert delta_at(found) <= 1e-6 < delta_at(0.99 * found)
+
+
+def test_stopping_where_the_near_part_alone_is_too_large_misses_no_distance():
+    """The slow twin tries every distance of the same ladder."""
+    arguments = (4.0, 1.04, 0.3, 30, 20, 10**6)
+    edge, distances = 2 / math.sqrt(20), [0.5 * 1.06**step for step in range(60)]
+    largest = 1 / 29
+    share = [integrated._largest_share(4.0, 1.04 / d, 0.3, 30) for d in distances[1:]] + [largest]
+    far = [1e6 * collision_probability(d, edge, 20) * s for d, s in zip(distances, share, strict=True)]
+    every = [joint_delta(4.0, 1.04 / d, 0.3, 30) + max(far[i:]) for i, d in enumerate(distances)]
+    assert release_delta(*arguments) == pytest.approx(min(every), rel=1e-6)

@@ -38,8 +38,10 @@ class Corpus:
         self.attributes = SCHEMA.decode(self.labels)
         rows = zip(*self.attributes.values(), strict=True)
         drawn = generator.integers(0, 3, (len(self.labels), 3)) if seed else EVERY
-        said = [[SAID[kind][i] for kind, i in zip((a, b, ""), pick, strict=True)]
-                for (a, b), pick in zip(rows, drawn, strict=True)]
+        said = [
+            [SAID[kind][i] for kind, i in zip((a, b, ""), pick, strict=True)]
+            for (a, b), pick in zip(rows, drawn, strict=True)
+        ]
         self.texts = tuple(". ".join(clause + mark for clause in text) + "." for text in said)
 
 
@@ -152,9 +154,7 @@ def test_a_release_names_what_its_rewriter_keeps_and_private_texts_are_no_fillin
     mechanism = quantization.RandomizedQuantization(
         quantization.chow_liu(PUBLIC, SCHEMA), candidates=4, nearest=2, public_seed=1
     )
-    stated = [
-        mechanism.release(PUBLIC, Simulation(1), rewriter=one).guarantee.assumptions for one in (plain, defended)
-    ]
+    stated = [mechanism.release(PUBLIC, Simulation(1), rewriter=one).guarantee.assumptions for one in (plain, defended)]
     assert plain.not_covered in stated[0]
     assert not any("kept clauses" in name for name in stated[1])
     private = Corpus(BALANCED)

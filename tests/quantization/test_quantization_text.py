@@ -37,9 +37,7 @@ def corpus(n, seed, share=0.5):
     moods = tuple(np.where(generator.random(n) < share, "good", "other").tolist())
     kinds = {"good": GOOD, "other": OTHER}
     texts = tuple(
-        ". ".join(
-            f"it was {kinds[mood][generator.integers(4)]} on day {generator.integers(10**9)}" for _ in range(2)
-        )
+        ". ".join(f"it was {kinds[mood][generator.integers(4)]} on day {generator.integers(10**9)}" for _ in range(2))
         for mood in moods
     )
     return Corpus({"mood": moods}, texts)

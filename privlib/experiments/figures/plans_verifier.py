@@ -16,19 +16,24 @@ if TYPE_CHECKING:
 
     from privlib.experiments.records import Record
 
-SHOWN = {"evaluation": "evaluation: not seen while tuning", "development": "development: seen while tuning"}
+SHOWN = {
+    "evaluation": "evaluation: not seen while tuning",
+    "development": "development: seen while tuning",
+    "development-b": "development-b: seen, another hand",
+    "development-c": "development-c: seen last, a third hand",
+}
 MEASURES = ("recall", "specificity", "precision")
 ORIGINS = ("template", "prose", "model")
 
 
 def draw_recall(record: Record) -> Figure:
-    """Share of the corrupted texts that are rejected, a line a corruption, both files, 95 % intervals; labels known."""
+    """Share of the corrupted texts that are rejected, a line a corruption, each file, 95 % intervals; labels known."""
     rows = record.rows
     rows = rows[(rows.universe == "known") & (rows.origin == EVERY) & (rows.measure == "recall")]
     rows = rows.assign(subject=rows.subject.replace({EVERY: "all but unsupported prose"}))
     held = rows[rows.file == "evaluation"].set_index("subject").share
     names = sorted(held.index, key=lambda name: (name.startswith("all"), name != APART, held[name], name))
-    figure, axes = plt.subplots(figsize=(WIDTH, 6.4))
+    figure, axes = plt.subplots(figsize=(WIDTH, 9.0))
     _dots(axes, rows, "subject", names)
     axes.set_xlabel("recall: share of the corrupted texts rejected")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=1)
@@ -42,7 +47,7 @@ def draw_precision(record: Record) -> Figure:
     texts = rows[(rows.subject == EVERY) & rows.measure.isin(MEASURES) & rows.origin.isin(ORIGINS)]
     texts = texts.assign(line=texts.origin + ": " + texts.measure)
     kinds = rows[(rows.origin == EVERY) & (rows.subject != EVERY) & (rows.measure == "precision")]
-    figure, (upper, lower) = plt.subplots(2, 1, figsize=(WIDTH, 7.0), sharex=True, height_ratios=[9, 5])
+    figure, (upper, lower) = plt.subplots(2, 1, figsize=(WIDTH, 9.0), sharex=True, height_ratios=[9, 5])
     _dots(upper, texts, "line", [f"{origin}: {measure}" for origin in reversed(ORIGINS) for measure in MEASURES[::-1]])
     upper.set_title("whole texts")
     _dots(lower, kinds, "subject", list(dict.fromkeys(kinds.subject))[::-1])
@@ -53,10 +58,10 @@ def draw_precision(record: Record) -> Figure:
 
 
 def _dots(axes: Axes, rows: pandas.DataFrame, column: str, names: list[str]) -> None:
-    """A line a name: the share of each file with its interval, the two files a little apart."""
+    """A line a name: the share of each file with its interval, the files a little apart."""
     for j, (file, label) in enumerate(SHOWN.items()):
         part = rows[rows.file == file].set_index(column).reindex(names)
-        height = [k + 0.16 - 0.32 * j for k in range(len(names))]
+        height = [k + 0.3 - 0.6 * j / (len(SHOWN) - 1) for k in range(len(names))]
         axes.errorbar(
             part.share,
             height,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privlib.experiments.style import HATCHES, LINESTYLES, MARKERS, PALETTE, WIDTH
+from privlib.experiments.style import HATCHES, MARKERS, PALETTE, WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,14 +17,6 @@ ACCOUNTINGS = {
     "exact threshold": "exact threshold, best split",
     "joint": "joint count and centroid",
     "integrated": "joint, over distances",
-}
-MEASURES = {"f1": "F1", "precision": "precision", "recall": "recall", "l2": "L2 to nearest output"}
-METHODS = {
-    "anchored": "anchored centroids",
-    "anchored, denoised": "anchored, denoised",
-    "released anchors": "anchors of released cells",
-    "public anchors": "public only: all anchors",
-    "no privacy": "no privacy: cell means",
 }
 
 
@@ -51,46 +43,6 @@ def draw_accountings(record: Record) -> Figure:
     axes.set_xlim(left=0)
     axes.set_xlabel("noise deviation on a sum, in units of r")
     axes.legend(loc="lower right")
-    return figure
-
-
-def draw_utility(record: Record) -> Figure:
-    """F1, precision, recall and L2 against epsilon, one panel a measure; bars span the seeds.
-
-    On the frequent texts where the record has them, else on all texts; the figure's title says which.
-    """
-    import matplotlib.pyplot as plt
-
-    scored = "frequent" if "frequent" in set(record.rows["scored"]) else "all"
-    rows = record.rows[record.rows["scored"] == scored]
-    figure, panels = plt.subplots(2, 2, figsize=(WIDTH, 6.2), sharex=True)
-    for panel, (measure, name) in zip(panels.flat, MEASURES.items(), strict=True):
-        for index, (method, label) in enumerate(METHODS.items()):
-            part = rows[rows["method"] == method].sort_values("epsilon")
-            fixed = method in ("public anchors", "no privacy")
-            panel.errorbar(
-                part["epsilon"],
-                part[measure],
-                yerr=None
-                if fixed
-                else [part[measure] - part[f"{measure}_low"], part[f"{measure}_high"] - part[measure]],
-                color="#666666" if method == "no privacy" else PALETTE[index],
-                marker="" if fixed else MARKERS[index],
-                linestyle=LINESTYLES[index],
-                label=label,
-            )
-        panel.set_xscale("log", base=2)
-        ticks = sorted(set(rows["epsilon"]))
-        panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        panel.set_title(name)
-        if measure == "l2":
-            panel.set_ylim(bottom=0)
-        else:
-            panel.set_ylim(-0.03, 1.03)
-    for panel in panels[1]:
-        panel.set_xlabel("ε")
-    figure.suptitle(f"scored on {scored} texts", fontsize=11)
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -126,9 +78,7 @@ def draw_support(histogram: Record, protection: Record) -> Figure:
 
     rows = protection.rows.sort_values("psi")
     lower.plot(rows["psi"], rows["mean"], color=PALETTE[4], marker=MARKERS[0], label="an infrequent text")
-    lower.plot(
-        rows["psi"], rows["any_run"], color=PALETTE[0], marker=MARKERS[1], linestyle="--", label="any, per run"
-    )
+    lower.plot(rows["psi"], rows["any_run"], color=PALETTE[0], marker=MARKERS[1], linestyle="--", label="any, per run")
     lower.plot(rows["psi"], rows["upper"], color="black", linestyle=":", label="any: 95 % bound")
     lower.set_ylim(-0.03, 1.03)
     lower.set_xlabel("reach ψ, in units of r")

@@ -16,7 +16,7 @@ from privlib.experiments.workspace import Workspace
 if TYPE_CHECKING:
     import pandas
 
-FILES = ("development", "evaluation")
+FILES = ("development", "development-b", "development-c", "evaluation")
 ORIGINS = ("template", "prose", "model")
 APART = "unsupported_prose"  # invented causes and advice: no claim of the plan's language, reported apart
 CONSISTENT = "none"
@@ -71,7 +71,8 @@ def load(folder: Path | None = None) -> LabelledSet:
         digest, name = line.split()
         if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
             raise ValueError(f"labelled set must be as it was frozen, but {name} differs from SHA256SUMS")
-    stored = json.loads((folder / "plans.json").read_text(encoding="utf-8"))
+    files = [folder / "plans.json", *sorted(folder.glob("plans-*.json"))]
+    stored = {name: entry for path in files for name, entry in json.loads(path.read_text(encoding="utf-8")).items()}
     known = {
         name: (plans.SemanticPlan.from_json(json.dumps(entry["plan"])), tuple(entry["universe"]))
         for name, entry in stored.items()

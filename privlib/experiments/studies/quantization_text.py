@@ -230,9 +230,9 @@ def attacks(
     )
 
 
-def counted(texts: Sequence[str], labels: np.ndarray, secret: Share, gold: float, attackers: Attackers) -> dict:
-    """Labelling attacks by name: exact reading of labels int[n, a], and every family, counted and corrected."""
-    made = {COUNT: quantization.Attack(secret(labels), gold)}
+def counted(texts: Sequence[str], labels: np.ndarray | None, secret: Share, gold: float, attackers: Attackers) -> dict:
+    """Labelling attacks by name: exact reading of labels int[n, a], if any, and every family, counted and corrected."""
+    made = {} if labels is None else {COUNT: quantization.Attack(secret(labels), gold)}
     for (known, family), (labeller, *rates) in attackers.labellers.items():
         if known == secret.name:
             made[family] = quantization.labelling_attack(texts, secret, gold, labeller)

@@ -7,7 +7,7 @@ public corpora, not releases.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -170,18 +170,17 @@ def smallest_frequencies(epsilons: Sequence[float], delta: float = PAPER_DELTA) 
 
 @dataclass(frozen=True)
 class Setting:
-    """Public choices of a centroid experiment: r, t, delta, number of cells, seeds of the noise, alpha."""
+    """Public choices of a centroid experiment: r, t, delta, number of cells, seeds of the noise."""
 
     radius: float
     frequency: int
     delta: float
     cells: int
     seeds: tuple[int, ...]
-    alpha: float = 1.5
 
 
-def releases(auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilon: float):
-    """One simulated anchored release a seed: yields (seed, method, outputs float[m, d]) for every method.
+def releases(auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilon: float) -> Iterator[np.ndarray]:
+    """One simulated anchored release a seed, denoised: yields its centroids, float[m, d].
 
     The rate is the public one with the least noise per kept record at (epsilon, delta, t).
     """
@@ -192,60 +191,7 @@ def releases(auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilo
     mechanism = synthesis.CentroidRelease(buckets, epsilon, setting.delta, rate, threshold)
     for seed in setting.seeds:
         released = mechanism.release(target, Simulation(seed))
-        yield seed, "anchored", released.centroids
-        yield seed, "anchored, denoised", released.denoised(spectrum).centroids
-        yield seed, "released anchors", released.origins
-
-
-def utility_rows(
-    auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilons: Sequence[float]
-) -> pd.DataFrame:
-    """Precision, recall, F1 and L2 by epsilon and method, mean and range over seeds.
-
-    float[n, d] embeddings of the auxiliary and the target corpus. Column `scored`: "all" target texts, and "frequent"
-    ones only where there are any. "public anchors" (all of them, nothing of the target) and "no privacy" (means of
-    the cells that t target texts share) are the same at every epsilon. A run that releases nothing raises.
-    """
-    import pandas as pd
-
-    mask = measures.frequent(target, setting.radius, setting.frequency)
-    scored = {"all": target} | ({"frequent": target[mask]} if mask.any() else {})
-    fixed = {"public anchors": _anchors(auxiliary, setting), "no privacy": _cell_means(auxiliary, target, setting)}
-    scores = [
-        {"epsilon": epsilon, "method": method, "seed": seed, "scored": name}
-        | vars(measures.utility(outputs, texts, setting.radius, setting.alpha))
-        for epsilon in epsilons
-        for seed, method, outputs in [
-            *releases(auxiliary, target, setting, epsilon),
-            *((setting.seeds[0], name, outputs) for name, outputs in fixed.items()),
-        ]
-        for name, texts in scored.items()
-    ]
-    rows = []
-    for (name, epsilon, method), part in pd.DataFrame(scores).groupby(["scored", "epsilon", "method"], sort=True):
-        row = {"scored": name, "epsilon": epsilon, "method": method, "seeds": len(part)}
-        row["outputs"] = float(part["outputs"].mean())
-        for measure in ("precision", "recall", "f1", "l2"):
-            row[measure] = float(part[measure].mean())
-            row[f"{measure}_low"] = float(part[measure].min())
-            row[f"{measure}_high"] = float(part[measure].max())
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def _anchors(auxiliary: np.ndarray, setting: Setting) -> np.ndarray:
-    return synthesis.AnchoredBuckets(auxiliary, cells=setting.cells, radius=setting.radius).anchors
-
-
-def _cell_means(auxiliary: np.ndarray, target: np.ndarray, setting: Setting) -> np.ndarray:
-    """Means of the target texts in every cell that at least t of them share: the ceiling, with no privacy at all."""
-    buckets = synthesis.AnchoredBuckets(auxiliary, cells=setting.cells, radius=setting.radius)
-    cells = buckets.assign(target)[:, 0]
-    counts = np.bincount(cells, minlength=setting.cells)
-    sums = np.zeros(buckets.anchors.shape)
-    np.add.at(sums, cells, target)
-    heavy = counts >= setting.frequency
-    return sums[heavy] / counts[heavy, None]
+        yield released.denoised(spectrum).centroids
 
 
 def support_rows(
@@ -266,11 +212,7 @@ def support_rows(
     import pandas as pd
 
     mask = measures.frequent(target, setting.radius, neighbours)
-    released = [
-        outputs
-        for _, method, outputs in releases(auxiliary, target, setting, epsilon)
-        if method == "anchored, denoised"
-    ]
+    released = list(releases(auxiliary, target, setting, epsilon))
     runs = np.array([measures.nearest_distances(target, outputs) for outputs in released])
     edges = np.arange(0, math.ceil(runs.max() / width) + 1) * width
     bins, distances = [], []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from privlib.plans.verifier import lexicon
 from privlib.plans.verifier.owners import Owners
+from privlib.plans.verifier.promises import negated
 from privlib.plans.verifier.tokens import Token
 from privlib.plans.verifier.words import Contents
 
@@ -14,6 +15,58 @@ _NOT = frozenset(w for w in lexicon.NEGATIONS if w not in ("no", "nor", "hardly"
 _TELLS = frozenset(
     ("is", "are", "was", "were", "may", "might", "could", "has", "have", "made", "make", "makes", "entered")
 )
+_KEPT = lexicon.SINGULARS | {"mention", "trace", "sign", "place", "room", "space", "line", "row"}
+_ABOUT = frozenset(("called", "for", "named", "of", "on", "about", "labelled", "as"))
+_LEAVES = frozenset(
+    [
+        "excludes",
+        "exclude",
+        "excluded",
+        "omits",
+        "omit",
+        "omitted",
+        "lacks",
+        "misses",
+        "skips",
+        "skipped",
+        "drops",
+        "dropped",
+        "ignores",
+    ]
+)
+_SEES = frozenset(
+    [
+        "find",
+        "see",
+        "keep",
+        "kept",
+        "hold",
+        "holds",
+        "feature",
+        "features",
+        "show",
+        "shows",
+        "cover",
+        "covers",
+        "meet",
+        "encounter",
+    ]
+)
+_FRAMES = lexicon.ADMISSION - {"appear", "appears", "part", "present", "reported"} | {"admission", "entry", "selection"}
+_FRAMES |= {
+    "list",
+    "plan",
+    "release",
+    "report",
+    "published",
+    "publication",
+    "survived",
+    "picked",
+    "kept",
+    "theme",
+    "themes",
+}
+_SHORT = 24  # tokens of a sentence that says no more than what is in the plan
 _VAGUE = frozenset(("one", "label", "point", "matter", "entry", "item"))
 _PLAN = lexicon.WHOLES | {"themes", "topics"}
 _STEPS = (
@@ -51,12 +104,14 @@ def denials(tokens: list[Token], first: int, last: int, free: Sequence[bool], cl
         word = tokens[k].text
         after = [t.text if free[i] else "" for i, t in enumerate(tokens[k + 1 : min(k + 7, last)], k + 1)] + [""] * 6
         end = None
-        if word in _NOT and after[0] != "only":
+        if (word in _NOT or word in lexicon.FAILURES) and after[0] not in ("only", "just", "merely"):
             end = _denied(after)
-        elif word == "no" and after[0] in ("mention", "trace") and after[1] == "of":
+        elif word == "no" and after[0] in _KEPT and after[1] in _ABOUT:
             end = 1
-        elif word in lexicon.ABSENT and (set(after[1:4]) & lexicon.WHOLES and after[0] in ("from", "in")):
-            end = 3
+        elif word in lexicon.ABSENT and (set(after[1:4]) & lexicon.WHOLES and after[0] in ("from", "in", "on")):
+            end = None if negated(tokens, free, first, k) else 3
+        elif word in _LEAVES and "" in after[:3] and not negated(tokens, free, first, k):
+            end = 0 if {t.text for t in tokens[max(first, k - 5) : k]} & (_PLAN | {"selection", "mechanism"}) else None
         elif word in ("left", "fell", "falls", "dropped", "drops") and after[0] == "out":
             end = 1
         if end is not None and not any(i in claimed for i in range(k, min(k + end + 5, last))):
@@ -69,13 +124,30 @@ def _denied(after: list[str]) -> int | None:
     for i, word in enumerate(after[:4]):
         if word == "":
             return None
+        if word in _SEES and "" in after[i + 1 : i + 3]:
+            return i + 1
         if word in lexicon.ADMISSION or word in _MENTION:
             return i + 1
         if word in ("make", "made", "enter", "reach") and set(after[i + 1 : i + 4]) & (lexicon.WHOLES | lexicon.LISTS):
             return i + 3
         if word in ("in", "of", "among") and set(after[i + 1 : i + 4]) & _PLAN:
             return None if set(after[i + 1 : i + 4]) & (lexicon.TOP | lexicon.BOTTOM | {"most", "least"}) else i + 3
-        if word not in ("been", "be", "in", "a", "the", "even", "at", "all", "get", "itself"):
+        if word not in (
+            "been",
+            "be",
+            "in",
+            "a",
+            "the",
+            "even",
+            "at",
+            "all",
+            "get",
+            "itself",
+            "to",
+            "any",
+            "there",
+            "found",
+        ):
             return None
     return None
 
@@ -100,6 +172,8 @@ def unknown_names(
     found: dict[int, Phrase] = {}
     clauses: dict[int, list[int]] = {}
     for k in odd:
+        if not words.strange(k):
+            continue
         clauses.setdefault(owners.clause(k), []).append(k)
     held = {owners.clause(group.first) for group in owners.groups}
     told = {owners.clause(k) for k in claims}
@@ -107,18 +181,21 @@ def unknown_names(
     opened = {owners.clause(k): k for k in range(last - 1, first, -1) if tokens[k].text in _OPENED}
     told |= {clause - 1 for clause in opened if clause in told and clause not in held}
     edges = {group.first for group in owners.groups}, {group.last for group in owners.groups}
+    framed = any(free[k] and tokens[k].text in _FRAMES for k in range(first, last))
     for clause, places in clauses.items():
         if clause in held:
             continue
         begin, end = places[0], places[-1] + 1
         if clause in told:
             found[clause] = Phrase(begin, end, "a claim about what the plan does not name")
+        elif last - first <= _SHORT and framed:
+            found[clause] = Phrase(begin, end, "said to be in the plan, which does not name it")
         elif _listed(tokens, first, last, begin, end, edges):
             found[clause] = Phrase(begin, end, "named beside themes of the plan, but not one of them")
     for k in odd:
         clause = owners.clause(k)
         if clause not in found and _told(tokens, k, first, last, free, words):
-            run = clauses[clause]
+            run = clauses.get(clause, [k])
             found[clause] = Phrase(k, max(run[-1] + 1, k + 1), "not a theme of the plan")
     return list(found.values())
 
@@ -204,7 +281,7 @@ def _held_before(tokens: list[Token], i: int, k: int, first: int, free: Sequence
 
 def inventions(tokens: list[Token], first: int, last: int, free: Sequence[bool], words: Contents) -> list[Phrase]:
     """Causes and advice told in words from nowhere: "the cooks should ...", "because of ..."."""
-    odd = [k for k in range(first, last) if words.unknown(k)]
+    odd = [k for k in range(first, last) if words.strange(k)]
     if not odd:
         return []
     for k in range(first, last):

@@ -8,21 +8,74 @@ from dataclasses import dataclass
 from privlib.plans.plan import LOWEST_BIN
 from privlib.plans.verifier import lexicon as words
 from privlib.plans.verifier.numbers import SMALL
+from privlib.plans.verifier.promises import denied_after
 from privlib.plans.verifier.promises import negated as is_negated
 from privlib.plans.verifier.tokens import Token, stem
 
-_SELDOM = (("hardly", "ever"), ("scarcely", "ever"), ("barely", "ever"), ("almost", "never"), ("very", "little"))
-_ALWAYS = (
-    ("all", "the", "time"),
-    ("again", "and", "again"),
-    ("time", "and", "again"),
-    ("over", "and", "over"),
-    ("a", "lot"),
-)
+_SELDOM = [
+    phrase.split()
+    for phrase in [
+        "hardly ever",
+        "scarcely ever",
+        "barely ever",
+        "almost never",
+        "next to never",
+        "virtually never",
+        "once in a blue moon",
+        "very little",
+        "few and far between",
+        "now and then at best",
+        "only in passing",
+    ]
+]
+_ALWAYS = [
+    phrase.split()
+    for phrase in [
+        "all the time",
+        "again and again",
+        "time and again",
+        "time after time",
+        "time and time again",
+        "over and over",
+        "a lot",
+        "day in , day out",
+        "at every turn",
+        "more often than not",
+        "left and right",
+    ]
+]
+_LOOSE = (["very", "little"], ["a", "lot"], ["all", "the", "time"], ["left", "and", "right"])  # need a verb of speech
+_TIMES = frozenset(("occasions", "occasion", "times", "cases", "instances", "moments"))
+_FEW = frozenset(("few", "rare", "isolated", "scattered", "exceptional", "infrequent", "scarce", "odd", "single"))
+_MANY = frozenset(("many", "most", "countless", "numerous", "frequent", "innumerable", "plenty", "almost", "nearly"))
 _SAID = frozenset(map(stem, words.SPEAKING))
 _DEGREES = frozenset(("more", "most", "less", "least", "as", "how", "equally"))
 _FILED = frozenset(
-    ("count", "counts", "counted", "classified", "labelled", "rated", "marked", "listed", "filed", "described")
+    (
+        "count",
+        "counts",
+        "counted",
+        "classified",
+        "labelled",
+        "rated",
+        "marked",
+        "listed",
+        "filed",
+        "described",
+        "class",
+        "classes",
+        "classed",
+        "grade",
+        "grades",
+        "graded",
+        "files",
+        "counting",
+        "puts",
+        "put",
+        "sees",
+        "rates",
+        "rate",
+    )
 )
 _NOUNS = words.THEMES | {
     "support",
@@ -66,24 +119,31 @@ def read_bins(tokens: list[Token], first: int, last: int, free: list[bool], edge
             continue
         if found and i < found[-1].last:
             continue
-        length, allowed = _phrase(tokens, i, last, lower, upper)
+        length, allowed = _phrase(tokens, i, first, last, lower, upper)
         word = tokens[i].text
         if length == 0 and word in ("hardly", "scarcely", "barely") and _spoken(tokens, i, i + 1, first, last):
             length, allowed = 1, lower
+        if not length and word in meaning and _claimed(tokens, i, first, last):
+            length, allowed = 1, meaning[word]
         if length:
-            if _spoken(tokens, i, i + length, first, last):
-                found.append(Bin(i, i + length, allowed, is_negated(tokens, free, first, i)))
-            continue
-        if word in meaning and _claimed(tokens, i, first, last):
-            found.append(Bin(i, i + 1, meaning[word], is_negated(tokens, free, first, i)))
+            negated = is_negated(tokens, free, first, i) or denied_after(tokens, free, i + length, last)
+            found.append(Bin(i, i + length, allowed, negated))
     return found
 
 
-def _phrase(tokens: list[Token], i: int, last: int, lower, upper) -> tuple[int, frozenset[str]]:
+def _phrase(tokens: list[Token], i: int, first: int, last: int, lower, upper) -> tuple[int, frozenset[str]]:
+    """(tokens, bins) of an adverbial of frequency: an idiom, or "on very few occasions", "in many cases"."""
     for phrases, allowed in ((_SELDOM, lower), (_ALWAYS, upper)):
         for phrase in phrases:
-            if tokens[i].text == phrase[0] and tuple(t.text for t in tokens[i : min(i + len(phrase), last)]) == phrase:
-                return len(phrase), allowed
+            if tokens[i].text == phrase[0] and [t.text for t in tokens[i : min(i + len(phrase), last)]] == phrase:
+                bare = phrase not in _LOOSE or _spoken(tokens, i, i + len(phrase), first, last)
+                return (len(phrase), allowed) if bare else (0, frozenset())
+    if tokens[i].text in ("on", "in", "at"):
+        near = [t.text for t in tokens[i + 1 : min(i + 6, last)]]
+        noun = next((k for k, word in enumerate(near) if word in _TIMES), 0)
+        told = set(near[:noun])
+        if told & (_FEW | _MANY) and "of" not in near[noun + 1 : noun + 2]:
+            return noun + 2, lower if told & _FEW else upper
     return 0, frozenset()
 
 
@@ -98,7 +158,8 @@ def _claimed(tokens: list[Token], i: int, first: int, last: int) -> bool:
     following = tokens[i + 1] if i + 1 < last else None
     if following is not None and following.text in words.PLURALS and (before in SMALL or before.isdecimal()):
         return False  # "two moderate themes" counts themes
-    counted = before == "as" and i - 2 >= first and tokens[i - 2].text in _FILED
+    filed = {token.text for token in tokens[max(first, i - 14) : min(i + 5, last)]} & _FILED
+    counted = before == "as" and bool(filed)
     if counted or (following is not None and following.text in ("is", "are") and before in ("", ",", "and")):
         return True
     if before in _DEGREES or (following is not None and following.text == "-"):

@@ -1,36 +1,26 @@
-"""The verdict: every claim of a text held against the released plan, and nothing else."""
+"""The verdict on a text: its sentences in order, the claims of each, and who they are about."""
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from privlib.plans.plan import DEFAULT_BIN_EDGES, SemanticPlan
 from privlib.plans.verifier import admission, lexicon
-from privlib.plans.verifier.bins import Bin, read_bins
+from privlib.plans.verifier.bins import read_bins
+from privlib.plans.verifier.judge import KINDS, Judge, Violation
 from privlib.plans.verifier.mentions import FOREIGN, Index
 from privlib.plans.verifier.numbers import Number, read_numbers
-from privlib.plans.verifier.orders import Order, read_orders
+from privlib.plans.verifier.orders import read_orders
 from privlib.plans.verifier.owners import Group, Owners, groups_of
-from privlib.plans.verifier.promises import disguise, false_promises, negated
+from privlib.plans.verifier.promises import disguise, false_promises, undecided
+from privlib.plans.verifier.questions import Unit, units
 from privlib.plans.verifier.ranks import Rank, read_ranks
 from privlib.plans.verifier.settings import Settings
-from privlib.plans.verifier.shares import Share, read_shares
-from privlib.plans.verifier.standins import last_two, stand_ins
+from privlib.plans.verifier.shares import read_shares
+from privlib.plans.verifier.standins import stand_ins
 from privlib.plans.verifier.tokens import sentences, tokenize
 from privlib.plans.verifier.words import contents, is_prose, strange_words, without_prose
-
-KINDS = ("atom", "number", "bin", "comparison", "rank")
-
-
-@dataclass(frozen=True)
-class Violation:
-    """One unsupported claim: `kind` of `KINDS`, `span` (start, end) in characters, `message` for the decoder."""
-
-    kind: str
-    span: tuple[int, int]
-    message: str
 
 
 @dataclass(frozen=True)
@@ -75,7 +65,7 @@ def _checked_universe(universe: Sequence[str], plan: SemanticPlan) -> list[str]:
     return labels
 
 
-class _Reading:
+class _Reading(Judge):
     def __init__(self, text: str, plan: SemanticPlan, universe: Sequence[str] | None) -> None:
         self.text, self.plan, self.universe = text, plan, universe
         self.edges = plan.bin_edges or DEFAULT_BIN_EDGES
@@ -91,11 +81,12 @@ class _Reading:
         self.unread = list(self.free)  # free and not read as part of a rank or a share
         self.seen: dict[int, None] = {}  # atoms named so far, in the order of their last mention
         self.found: list[Violation] = []
+        self.claimed: list[str] = []  # kinds of the claims judged in this sentence
+        self.mark: int | None = None  # where the question of this sentence ends
+        self.ahead: tuple[int, ...] = ()  # atoms named next
+        self.anaphoric = False
 
     def verdict(self) -> Verdict:
-        for mention in self.mentions:
-            if mention.atom == FOREIGN:
-                self._reject("atom", mention.first, mention.last, f"{mention.label!r} is not in the plan")
         strange = set()
         for odd in strange_words(self.tokens, self.words, self.universe is not None):
             strange.add(odd.first)
@@ -109,24 +100,27 @@ class _Reading:
                 self._reject(odd_kind, k, k + 1, "words and numbers must be in plain letters and digits")
         carried: tuple[Group, ...] = ()
         at, line = 0, -1
-        for first, last in sentences(self.tokens, self.text):
+        for unit in units(self.tokens, sentences(self.tokens, self.text)):
+            first, last = unit.first, unit.last
             mentions = []
             while at < len(self.mentions) and self.mentions[at].first < last:
                 mentions.append(self.mentions[at])
                 at += 1
+            self.ahead = tuple(m.atom for m in self.mentions[at : at + 3] if m.atom != FOREIGN)
             if carried and any(token.kind == "line" for token in self.tokens[max(0, line) : first]):
                 carried = carried if self._heading(carried, first, last) else ()
             line = first
             named = [m for m in mentions if m.atom != FOREIGN]
             groups = groups_of(named, self.tokens, first, last)
+            foreign = [m for m in mentions if m.atom == FOREIGN]
+            if not (foreign and not named and admission.denials(self.tokens, first, last, self.free, ())):
+                for mention in foreign:
+                    self._reject("atom", mention.first, mention.last, f"{mention.label!r} is not in the plan")
             # what a sentence claims of labels from elsewhere is rejected with them
             nameless = not groups and not strange.isdisjoint(range(first, last))
-            if not nameless and len(named) == len(mentions):
+            if not nameless and not foreign:
                 firm = any(not is_prose(mention, self.tokens) for mention in mentions)
-                said = len(self.found)
-                self._sentence(first, last, groups, carried, firm)
-                if [t.text for t in self.tokens[last : last + 2]] == ["?", "no"] and groups:
-                    del self.found[said:]  # asked and denied: the sentence claims nothing
+                self._unit(unit, groups, carried, firm)
             for mention in named:
                 self.seen.pop(mention.atom, None)
                 self.seen[mention.atom] = None
@@ -149,6 +143,25 @@ class _Reading:
         return alone and last - first <= 12
 
     # ------------------------------------------------------------------ one sentence
+    def _unit(self, unit: Unit, groups: list[Group], carried: tuple[Group, ...], firm: bool) -> None:
+        """Judge a sentence; what it asks claims nothing, and a "no" to it claims the opposite."""
+        self.mark = unit.mark
+        said, self.claimed = len(self.found), []
+        self._sentence(unit.first, unit.last, groups, carried, firm)
+        if not unit.asked or unit.reply == "yes":
+            return
+        refuted = len(self.found) > said
+        del self.found[said:]
+        if unit.reply == "no" and groups and not refuted:
+            kinds = set(self.claimed) or ({"atom"} if self._admits(unit, groups) else set())
+            if len(kinds) == 1:
+                self._reject(kinds.pop(), groups[0].first, unit.last, "the plan says so")
+
+    def _admits(self, unit: Unit, groups: list[Group]) -> bool:
+        """Whether a sentence says no more than that its atoms are in the plan."""
+        said = {self.tokens[k].text for k in range(unit.first, unit.last) if self.free[k]}
+        return bool(said & (lexicon.WHOLES | lexicon.ADMISSION)) and unit.last - unit.first < 20
+
     def _sentence(self, first: int, last: int, groups: list[Group], carried: tuple[Group, ...], firm: bool) -> None:
         tokens, free = self.tokens, self.free
         ranks = read_ranks(tokens, first, last, free)
@@ -174,6 +187,7 @@ class _Reading:
         numbers = read_numbers(tokens, first, last, self.unread)
         atoms = {atom for group in groups for atom in group.atoms}
         owned = firm or named or bool(atoms) or (bool(carried) and _points_back(said))
+        bounds = {number.first for number in numbers} | {share.first for share in shares}
         numbers = [n for n in numbers if not self._is_public(n, first, last, owned, len(atoms))]
         if not groups and said & {"these", "they", "respectively"} and len(numbers) == len(self.seen) > 1:
             each = tuple(Group((atom,), first, first) for atom in self.seen)
@@ -181,6 +195,12 @@ class _Reading:
         counted = {k for number in numbers for k in range(number.first, number.last)} | taken
         bins = [b for b in read_bins(tokens, first, last, free, self.edges) if b.first not in counted]
         orders = read_orders(tokens, first, last, free, taken)
+        open_ = undecided(tokens, first, last, free)
+        ranks, shares, numbers, bins, orders = (
+            [claim for claim in claims if claim.first not in open_] for claims in (ranks, shares, numbers, bins, orders)
+        )
+        self.owners = owners
+        self.anaphoric = not said.isdisjoint(("it", "its")) or all(t.kind != "word" for t in tokens[first:last])
         phrases = self._phrases(first, last, owners, [*ranks, *shares, *numbers, *bins])
         for phrase in phrases:
             self._reject("atom", phrase.first, phrase.last, phrase.message)
@@ -194,11 +214,10 @@ class _Reading:
         for claims, judge in ((ranks, self._rank), (numbers, self._number), (shares, self._share), (bins, self._bin)):
             for claim, owner in owners.pair([c for c in claims if owners.clause(c.first) not in invented]):
                 judge(claim, owner, first)
-        starts = {number.first for number in numbers}
         several = len(atoms) > 1
         for order in orders:
             if owners.clause(order.first) not in invented:
-                self._order(order, owners, starts, several)
+                self._order(order, owners, bounds, several)
 
     def _ranked_theme(self, rank: Rank, first: int, last: int) -> Group | None:
         """ "The first theme adds up to ...": a rank that stands for its atom, at the start of what is said of it."""
@@ -235,148 +254,6 @@ class _Reading:
             seen = len(self.seen)
             return self.settings.counts(number, self.tokens, first, last, self.free, named, seen)
         return True
-
-    def _nothing(self, k: int, owner: Group | None) -> None:
-        if owner is not None and any(self.plan.atoms[a].support > 0 for a in owner.atoms):
-            self._reject("number", k, k + 2, f"the released support of {self._names(owner)} is not zero")
-
-    def _number(self, number: Number, owners: tuple[Group, ...], first: int) -> None:
-        if negated(self.tokens, self.free, first, number.first):
-            self._reject("number", number.first, number.last, "a plan supports no denial of a number")
-            return
-        if any(all(self._value(number, atom) for atom in owner.atoms) for owner in owners):
-            return
-        if number.kind == "plain" and self._difference(number, first):
-            return
-        whose = "no released value" if not owners else f"no released value of {self._names(owners[0])}"
-        self._reject("number", number.first, number.last, f"{whose} rounds to this number")
-
-    def _value(self, number: Number, index: int) -> bool:
-        atom = self.plan.atoms[index]
-        if number.kind == "percent":
-            return number.fits(100 * atom.support)
-        if number.kind == "fraction":
-            return number.fits(atom.support)
-        supports = (atom.support,) if number.least < 1 and abs(number.value) < 10 else ()
-        return any(number.fits(value) for value in (atom.mass, max(0.0, atom.mass), *supports))
-
-    def _difference(self, number: Number, first: int) -> bool:
-        """ "The gap between A and B is 5.6", "A leads B by 362": the difference of the last two masses named before."""
-        before = {t.text for t in self.tokens[max(first, number.first - 3) : number.first]}
-        far = {t.text for t in self.tokens[max(first, number.first - 20) : number.first]}
-        if not (far & _GAPS or ("by" in before and far & (lexicon.VERBS_MORE | lexicon.VERBS_LESS))):
-            return False
-        cut = bisect(self.mentions, number.first, key=lambda mention: mention.first)
-        pair = last_two([m.atom for m in self.mentions[max(0, cut - 6) : cut] if m.atom != FOREIGN])
-        mass = [self.plan.atoms[a].mass for a in pair]
-        return len(mass) == 2 and number.fits(abs(mass[0] - mass[1]))
-
-    def _share(self, share: Share, owners: tuple[Group, ...], first: int) -> None:
-        atoms = tuple(range(len(self.plan.atoms))) if share.everyone else owners[0].atoms if owners else ()
-        if not all(share.holds(self.plan.atoms[a].support) for a in atoms):
-            names = self._names(Group(atoms, 0, 0))
-            self._reject("number", share.first, share.last, f"the released support of {names} does not say so")
-
-    def _rank(self, claim: Rank, owners: tuple[Group, ...], first: int) -> None:
-        count = len(self.plan.atoms)
-        if not owners:
-            if claim.place > count:
-                self._reject("rank", claim.first, claim.last, "this rank belongs to no atom of the plan")
-            return
-        if not any(self._placed(claim, owner) != claim.negated for owner in owners):
-            message = f"the released ranks do not give this to {self._names(owners[0])}"
-            self._reject("rank", claim.first, claim.last, message)
-
-    def _placed(self, claim: Rank, owner: Group) -> bool:
-        count = len(self.plan.atoms)
-        places = [count - a if claim.bottom else a + 1 for a in owner.atoms]
-        then = any(token.text == "then" for token in self.tokens[owner.first : min(owner.last, owner.first + 200)])
-        if len(places) > 1 and then and places != sorted(places, reverse=claim.bottom):
-            return False
-        if claim.ordered:
-            return places == sorted(places, reverse=claim.bottom) and sorted(places) == list(range(1, len(places) + 1))
-        if claim.several and not claim.among:
-            return sorted(places) == list(range(1, len(places) + 1))
-        if claim.several:
-            return all(place <= claim.place for place in places)
-        if claim.among:
-            return all(place <= max(1, (count + 1) // 2) for place in places)
-        if len(places) == 1:
-            return claim.place in places
-        return sorted(places) == list(range(claim.place, claim.place + len(places)))
-
-    def _order(self, order: Order, owners: Owners, starts: set[int], several: bool) -> None:
-        reach = range(order.first + 1, max(order.first + 4, (order.than or 0) + 3))
-        if any(k in starts for k in reach):
-            return  # "more than 24 %" bounds a number, judged there
-        word = self.tokens[order.first].text
-        if order.close:
-            self._close(order, owners)
-            return
-        if order.direction == 0 and word in lexicon.EQUAL and several:
-            self._reject("comparison", order.first, order.last, "only 'more than' beyond the margin can be supported")
-            return
-        left, right = self._sides(order, owners)
-        if left is None and right is None:
-            return
-        if left is None or right is None:
-            loose = word in lexicon.VERBS_MORE | lexicon.VERBS_LESS | lexicon.EQUAL
-            if loose and (right is None or word in lexicon.PLACES):
-                return  # "above", "leads", "same" without two atoms order nothing
-            self._reject("comparison", order.first, order.last, "a comparison needs two admitted atoms")
-            return
-        if order.direction == 0:
-            self._reject("comparison", order.first, order.last, "only 'more than' beyond the margin can be supported")
-            return
-        more, less = (left, right) if order.direction > 0 else (right, left)
-        if order.follows:
-            if not all(a < b for a in more.atoms for b in less.atoms):
-                self._reject("rank", order.first, order.last, "the released ranks are in another order")
-            return
-        mass = [atom.mass for atom in self.plan.atoms]
-        margin = self.plan.comparison_margin
-        if not all(mass[a] - mass[b] >= margin and a != b for a in more.atoms for b in less.atoms):
-            message = f"{self._names(more)} does not exceed {self._names(less)} by the margin"
-            self._reject("comparison", order.first, order.last, message)
-
-    def _close(self, order: Order, owners: Owners) -> None:
-        """Atoms said to be too close to order must all lie within the margin, those said to be apart not."""
-        mass = [self.plan.atoms[a].mass for group in owners.around(order.first) for a in group.atoms]
-        far = len(mass) > 1 and max(mass) - min(mass) >= self.plan.comparison_margin
-        if len(mass) > 1 and far != (order.direction > 0):
-            side = "more" if far else "less"
-            self._reject("comparison", order.first, order.last, f"these masses differ by {side} than the margin")
-
-    def _sides(self, order: Order, owners: Owners) -> tuple[Group | None, Group | None]:
-        left, right = owners.sides(order.first, order.than)
-        end = order.than if order.than is not None else order.first
-        names = {t.text for t in self.tokens[end : end + 4]} if order.than is not None else set()
-        if left is not None and right is None and names & lexicon.EVERYONE:
-            rest = [a for a in range(len(self.plan.atoms)) if a not in left.atoms]
-            return left, Group(tuple(rest), left.first, left.last)
-        if left is not None and len(left.atoms) == 1 and order.than is None:
-            inside = right is not None and left.atoms[0] in right.atoms and len(right.atoms) > 1
-            if order.pair or inside or self.tokens[left.first].text in ("former", "latter"):
-                near = [a for group in owners.around(order.first) for a in group.atoms]
-                other = [a for a in last_two([*self.seen, *near, *left.atoms]) if a != left.atoms[0]]
-                return left, Group(tuple(other), left.first, left.last) if other else None
-        return left, right
-
-    def _bin(self, claim: Bin, owners: tuple[Group, ...], first: int) -> None:
-        def holds(owner: Group) -> bool:
-            return all((self.plan.atoms[a].bin in claim.allowed) != claim.negated for a in owner.atoms)
-
-        if owners and not any(map(holds, owners)):
-            self._reject("bin", claim.first, claim.last, f"the released bin of {self._names(owners[0])} differs")
-
-    def _names(self, group: Group) -> str:
-        return ", ".join(repr(self.plan.atoms[a].label) for a in group.atoms[:3])
-
-    def _reject(self, kind: str, first: int, last: int, message: str) -> None:
-        self.found.append(Violation(kind, (self.tokens[first].start, self.tokens[last - 1].end), message))
-
-
-_GAPS = frozenset(("gap", "difference", "distance", "apart"))
 
 
 def _points_back(said: set[str]) -> bool:

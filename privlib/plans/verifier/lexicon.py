@@ -47,6 +47,12 @@ LISTS = _LISTS["LISTS"]
 SPEAKING = _LISTS["SPEAKING"]
 PARTS_OF = _LISTS["PARTS_OF"]
 TINY = _LISTS["TINY"]
+BEGINNINGS = _LISTS["BEGINNINGS"]
+ENDINGS = _LISTS["ENDINGS"]
+SCRAPS = _LISTS["SCRAPS"]
+GREATER = _LISTS["GREATER"]
+LESSER = _LISTS["LESSER"]
+FAILURES = _LISTS["FAILURES"]
 HUGE = _LISTS["HUGE"]
 ADMISSION = _LISTS["ADMISSION"]
 ABSENT = _LISTS["ABSENT"]
@@ -98,3 +104,10 @@ def public_words() -> frozenset[str]:
     listed |= HEDGES | LOWER | UPPER | SMALL.keys() | TENS.keys() | SCALES.keys() | PARTS.keys()
     listed |= {"percent", "percentage", "pct", "dozen", "dozens", "s", "t", "nd", "rd", "st", "th", "x", "e"}
     return frozenset(listed | {stem(word) for word in listed})
+
+
+@lru_cache(maxsize=1)
+def plain_words() -> frozenset[str]:
+    """`public_words` and the words of ordinary prose: no theme is named by these alone."""
+    listed = {word for line in _lines("plain_words.txt") for word in line.split()}
+    return public_words() | listed | {stem(word) for word in listed}

@@ -6,24 +6,28 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from privlib.plans.verifier.lexicon import ARTICLES, public_words
+from privlib.plans.verifier.paraphrases import Paraphrases
 from privlib.plans.verifier.tokens import Token, words_of
 
 FOREIGN = -1
 _QUOTES = {"“": "”", '"': '"', "«": "»", "„": "“"}
+_CLAUSES = frozenset((",", ";", ".", ":", "?", "!", "(", ")", "and", "or", "but", "while", "whereas"))
 _SOFT = frozenset("-–—/,&'’()·:")
-_LINKS = ARTICLES | {"with", "from", "at", "and", "during", "too", "your", "problem", "trouble", "issue"}
-_REACH = 5  # words of an admitted label may stand this far apart ("the wait was rather long")
 
 
 @dataclass(frozen=True)
 class Mention:
-    """Tokens [first, last) name atom `atom` (index in the plan) or, when FOREIGN, a label that was not admitted."""
+    """Tokens [first, last) name atom `atom` (index in the plan) or, when FOREIGN, a label that was not admitted.
+
+    `weak`: one word of a longer label, which no other label has.
+    """
 
     first: int
     last: int
     atom: int
     label: str
     quoted: bool = False
+    weak: bool = False
 
 
 @dataclass
@@ -32,7 +36,7 @@ class Index:
 
     quoted: dict[str, int] = field(default_factory=dict)
     tree: dict = field(default_factory=dict)
-    stems: dict[str, list[tuple[frozenset[str], int, str]]] = field(default_factory=dict)
+    others: Paraphrases = field(default_factory=Paraphrases)
 
     @classmethod
     def build(cls, admitted: Iterable[tuple[str, str]], universe: Iterable[str]) -> Index:
@@ -72,11 +76,8 @@ class Index:
                 node = node.setdefault(stem, {})
             if path:
                 node.setdefault("", (atom, label))
-        named = frozenset(word.stem for word in words if word.text not in _LINKS)
-        counted = any(word.text.isnumeric() for word in words)  # "of 3 themes" is a count, not the label "theme 3"
-        if 2 <= len(named) <= 4 and named & content and not counted:
-            for word in named:
-                self.stems.setdefault(word, []).append((named, atom, label))
+        if not any(word.text.isnumeric() for word in words):  # "of 3 themes" is a count, not the label "theme 3"
+            self.others.add(alias, atom, label)
 
     def find(self, tokens: list[Token], text: str) -> list[Mention]:
         """All mentions, left to right, none over another: quotes first, then longest runs, then paraphrases."""
@@ -90,11 +91,10 @@ class Index:
             else:
                 found.append(_take(mention, taken))
                 i = mention.last
-        for i in range(len(tokens)):
-            if not taken[i] and tokens[i].stem in self.stems:
-                mention = self._scattered(tokens, i, taken)
-                if mention is not None:
-                    found.append(_take(mention, taken))
+        firm = len(found)
+        found += [Mention(f.first, f.last, f.atom, f.label, weak=f.weak) for f in self.others.find(tokens, taken)]
+        if any(mention.weak for mention in found[firm:]):
+            found = _without_weak(found, tokens)
         return sorted(found, key=lambda mention: mention.first)
 
     def _in_quotes(self, tokens: list[Token], text: str, taken: list[bool]) -> list[Mention]:
@@ -142,31 +142,21 @@ class Index:
             k += 1
         return None if best is None else Mention(i, best[0], best[1], best[2])
 
-    def _scattered(self, tokens: list[Token], i: int, taken: list[bool]) -> Mention | None:
-        """A label whose content words all stand near token i, in any order, in one sentence."""
-        for content, atom, label in self.stems[tokens[i].stem]:
-            reach = _REACH if atom != FOREIGN else 2
-            last, seen, words = i, {tokens[i].stem}, 0
-            for k in range(i + 1, min(i + 3 * reach, len(tokens))):
-                if taken[k] or tokens[k].kind == "line" or tokens[k].text in ".;!?,":
-                    break
-                words += tokens[k].kind == "word"
-                if words > reach:
-                    break
-                if tokens[k].stem in content:
-                    seen.add(tokens[k].stem)
-                    last = k
-                    if seen == content:
-                        break
-            if seen == content:
-                return Mention(i, last + 1, atom, label)
-        return None
-
 
 def _take(mention: Mention, taken: list[bool]) -> Mention:
     for k in range(mention.first, mention.last):
         taken[k] = True
     return mention
+
+
+def _without_weak(found: list[Mention], tokens: list[Token]) -> list[Mention]:
+    """Weak mentions only where their clause has no other: beside a label in full one of its words is prose."""
+    clause, at = [], 0
+    for token in tokens:
+        at += token.kind == "line" or token.text in _CLAUSES
+        clause.append(at)
+    firm = {clause[mention.first] for mention in found if not mention.weak}
+    return [mention for mention in found if not (mention.weak and clause[mention.first] in firm)]
 
 
 def _inside(tokens: list[Token], text: str, k: int) -> bool:

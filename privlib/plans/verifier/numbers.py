@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from privlib.plans.verifier.tokens import Token
 
@@ -77,6 +77,8 @@ _PAGES = frozenset(
     ("slide", "page", "section", "question", "part", "step", "figure", "table", "chapter", "appendix", "q")
 )
 _PERCENT = frozenset(("%", "percent", "percentage", "pct"))
+_SUMS = frozenset(("add", "adds", "added", "adding", "sum", "sums", "comes", "come", "came"))
+_HALVES = frozenset(("lower", "upper", "other", "first", "second", "top", "bottom"))
 _SHARE = -1.0  # in place of a unit: the number is a fraction in words
 
 
@@ -96,6 +98,7 @@ class Number:
     upper: bool = False
     hedged: bool = False
     least: float = 0.0  # the unit of its last digit, where `unit` is that of its last digit but zeros
+    top: float | None = None  # the other end of a range "between two and three percent"
 
     def fits(self, released: float) -> bool:
         """Whether `released`, on this number's scale, rounds to it (towards it, where it is said as a bound)."""
@@ -103,11 +106,10 @@ class Number:
             return False
         slack = 1e-9 * max(1e-6, abs(released), abs(self.value))
         gap = released - self.value
+        if self.top is not None:
+            return -slack <= gap and released <= self.top + slack
         if self.lower or self.upper:
-            beyond, reach = (gap if self.lower else -gap), self.unit
-            if self.kind == "fraction":
-                reach = math.inf if self.value == 0.5 else self.value / 2
-            return -slack <= beyond < reach
+            return (gap if self.lower else -gap) >= -slack
         return abs(gap) <= self._tolerance() + slack
 
     def _tolerance(self) -> float:
@@ -125,6 +127,22 @@ def read_numbers(tokens: list[Token], first: int, last: int, free: list[bool]) -
         else:
             found.append(number)
             i = number.last
+    return _ranges(found, tokens, first)
+
+
+def _ranges(numbers: list[Number], tokens: list[Token], first: int) -> list[Number]:
+    """ "Between two and three percent", "from 2 to 3 %": two numbers read as one range."""
+    found: list[Number] = []
+    for number in numbers:
+        low = found[-1] if found else None
+        joined = [t.text for t in tokens[low.last : number.first]] if low is not None else []
+        before = {t.text for t in tokens[max(first, low.first - 2) : low.first]} if low is not None else set()
+        spread = (joined == ["and"] and "between" in before) or (joined == ["to"] and "from" in before)
+        if low is not None and spread and low.kind in ("plain", number.kind) and low.value <= number.value:
+            top = number.value
+            found[-1] = replace(number, value=low.value, top=top, first=low.first, lower=False, upper=False)
+        else:
+            found.append(number)
     return found
 
 
@@ -169,7 +187,8 @@ def _bound(before: list[str]) -> tuple[bool, bool, bool]:
     upper = (
         end in UPPER
         or (end == "than" and other in _FEWER)
-        or (other, end) in (("at", "most"), ("up", "to"), ("short", "of"))
+        or (other, end) in (("at", "most"), ("short", "of"))
+        or ((other, end) == ("up", "to") and not set(words) & _SUMS)
     )
     return lower, upper, hedged
 
@@ -186,6 +205,8 @@ def _plain(tokens: list[Token], i: int, last: int, free: list[bool]) -> tuple[fl
             return 1 / PARTS[follower], _SHARE, i + 2, _SHARE
         if follower in ("hundred", "thousand", "million", "dozen"):
             return _in_words(tokens, i, last, free)
+        return None
+    if token.text == "half" and i > 0 and tokens[i - 1].text in _HALVES:
         return None
     if token.text == "half" or token.text in DOZEN:
         return (0.5, _SHARE, i + 1, _SHARE) if token.text == "half" else (12.0, 1.0, i + 1, 10.0)
@@ -227,6 +248,8 @@ def _in_words(tokens: list[Token], i: int, last: int, free: list[bool]) -> tuple
     if decimals:
         digits = decimals[:300]
         return value + float("0." + digits), 10.0 ** -len(digits), j, 10.0 ** -len(digits)
+    if j + 1 < last and tokens[j].text == "-" and free[j + 1] and tokens[j + 1].text in PARTS:
+        j += 1  # "one-third"
     if j < last and free[j] and tokens[j].text in PARTS and tokens[j].text != "half" and value:
         return value / PARTS[tokens[j].text], _SHARE, j + 1, _SHARE
     return value, 1.0, j, _trailing(value)
@@ -271,6 +294,8 @@ def _trailing(value: float) -> float:
 def _denominator(tokens: list[Token], j: int, last: int, free: list[bool]) -> tuple[float, int] | None:
     """The q of "p/q", "p in q", "p out of q", with the token after it."""
     texts = [t.text for t in tokens[j : min(j + 3, last)]]
+    if texts[:1] == ["/"] and j + 1 < last and tokens[j].end != tokens[j + 1].start:
+        return None
     if texts[:1] in (["/"], ["in"], ["per"]):
         k = j + 1
     elif texts[:2] == ["out", "of"]:
@@ -288,7 +313,9 @@ def _denominator(tokens: list[Token], j: int, last: int, free: list[bool]) -> tu
 
 
 def _numbers_a_page(tokens: list[Token], i: int, first: int) -> bool:
-    """Whether a number counts slides or questions ("Slide 2: ...")."""
+    """Whether a number counts slides, questions or parts ("Slide 2: ...", "2/ ...")."""
+    if i == first and i + 1 < len(tokens) and tokens[i + 1].text == "/" and (i == 0 or tokens[i - 1].kind == "line"):
+        return i + 2 >= len(tokens) or tokens[i + 1].end != tokens[i + 2].start
     return i == first + 1 and tokens[i].kind == "number" and tokens[first].text in _PAGES
 
 

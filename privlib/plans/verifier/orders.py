@@ -11,6 +11,8 @@ from privlib.plans.verifier.tokens import Token
 
 _HELD = frozenset(("against", "compared", "relative", "unlike", "next", "between", "of"))
 _WEIGHS = frozenset(("weighs", "weigh", "has", "have", "gets", "carries", "scores"))
+_STANDING = frozenset(("after", "before", "behind", "below", "beneath", "under", "underneath", "above"))
+_STOOD = words.PLACING | {"well", "far", "right", "just", "close", "closely", "immediately", "lie", "lies", "remains"}
 _PAIR = frozenset(("two", "both", "these", "them", "pair", "those"))
 
 
@@ -55,14 +57,17 @@ def read_orders(tokens: list[Token], first: int, last: int, free: list[bool], ta
         direction = _direction(tokens, i, first, last, free)
         if direction is None:
             continue
-        than = _than(tokens, i, last, free)
         verb = tokens[i].text in words.VERBS_MORE | words.VERBS_LESS
+        than = None if verb else _than(tokens, i, last, free)  # "ahead of B by more than the margin"
         if direction and than is None and (verb or tokens[i].text == "lead"):
             than = i + 1 + (i + 1 < last and tokens[i + 1].text in ("of", "over"))
         pair = than is None and any(
             tokens[k].text == "of" and {t.text for t in tokens[k + 1 : min(k + 3, last)]} & _PAIR
             for k in range(i + 1, min(i + 4, last))
         )
+        pair = pair or (than is None and i > first and tokens[i - 1].text == "the" and near[:1] != ["the"])
+        if _passive(tokens, i, first, near):
+            direction, than = -direction, i + 2
         found.append(Order(i, i + 1, -direction if negated else direction, than, pair))
     return found
 
@@ -70,10 +75,19 @@ def read_orders(tokens: list[Token], first: int, last: int, free: list[bool], ta
 def _direction(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> int | None:
     word = tokens[i].text
     near = [t.text for t in tokens[i + 1 : min(i + 4, last)]]
+    if word in _STANDING and i > first and not {t.text for t in tokens[max(first, i - 4) : i]} & _STOOD:
+        return None  # "care after surgery", "the people behind it": no place in a ranking
+    if word == "equally" and not set(near[:1]) & (words.FREQUENT | words.INFREQUENT):
+        return None
     if word in ("more", "less"):
         sign = 1 if word == "more" else -1
         held = {t.text for t in tokens[max(first, i - 40) : i]} & _HELD and tokens[i - 1].text in _WEIGHS
-        if _than(tokens, i, last, free) is None and not (set(near[:2]) & words.FREQUENT) and not held:
+        if (
+            _than(tokens, i, last, free) is None
+            and not (set(near[:2]) & words.FREQUENT)
+            and not held
+            and not _asked(tokens, i, last)
+        ):
             return None
         return -sign if near and near[0] in words.INFREQUENT else sign
     if word == "lead" and near[:1] == ["over"]:
@@ -90,6 +104,17 @@ def _direction(tokens: list[Token], i: int, first: int, last: int, free: list[bo
         middle = near[0] if near else ""
         return 0 if middle in words.FREQUENT | words.INFREQUENT | {"many", "much", "high", "low"} else None
     return 0 if word in ("similar", "comparable") and "to" in near[:2] else None
+
+
+def _passive(tokens: list[Token], i: int, first: int, near: list[str]) -> bool:
+    """ "Is exceeded by", "has been surpassed by", "beaten by": what stands left has less."""
+    word = tokens[i].text
+    return word in words.VERBS_MORE | words.VERBS_LESS and word.endswith(("ed", "en", "beat")) and near[:1] == ["by"]
+
+
+def _asked(tokens: list[Token], i: int, last: int) -> bool:
+    """Whether the comparison stands in a question ("which weighs more, A or B?")."""
+    return any(tokens[k].text == "?" for k in range(i + 1, min(i + 60, last)))
 
 
 def _close(tokens: list[Token], i: int, first: int, last: int) -> bool:
@@ -117,6 +142,8 @@ def _than(tokens: list[Token], i: int, last: int, free: list[bool]) -> int | Non
     for k in range(i, min(i + 40, last)):
         if free[k] and tokens[k].text == "than":
             return k + 1
+        if free[k] and tokens[k].text in (",", "?", ":") and k > i:
+            break
         steps += free[k]
         if steps > 8:
             break

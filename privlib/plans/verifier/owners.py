@@ -76,6 +76,9 @@ class Owners:
     first: int
     last: int
     clauses: list[int] = field(init=False)
+    named: frozenset[int] = field(init=False)  # clauses that name an atom
+    atoms: tuple[int, ...] = field(init=False)
+    given: frozenset[int] = field(init=False)  # identities of the groups, to tell them from parts of one
 
     def __post_init__(self) -> None:
         inside = {k for group in self.groups for k in range(group.first, group.last)}
@@ -86,6 +89,9 @@ class Owners:
             at += (word in lexicon.BREAKS or item) and k not in inside
             clauses.append(at)
         object.__setattr__(self, "clauses", clauses)
+        object.__setattr__(self, "given", frozenset(map(id, (*self.groups, *self.carried))))
+        object.__setattr__(self, "named", frozenset(self.clause(group.first) for group in self.groups))
+        object.__setattr__(self, "atoms", tuple(dict.fromkeys(a for group in self.groups for a in group.atoms)))
 
     def clause(self, k: int) -> int:
         """Number of the clause that holds token k: commas, brackets, "and", "while" begin a new one."""
@@ -113,6 +119,15 @@ class Owners:
         if alike and after and len(claims) == len(total) > 1:
             return [(claim, (group,)) for claim, group in zip(claims, total, strict=True)]
         return _spread(found)
+
+    def sure(self, claim: Any) -> bool:
+        """Whether the clause of a claim names its atom, or one stands right beside it, or the sentence names one."""
+        if len(self.groups) == 1 or self.clause(claim.first) in self.named:
+            return True
+        cut = bisect(self.groups, claim.first, key=lambda group: group.first)
+        beside = self.groups[cut - 1 : cut] if cut else []
+        after = self.groups[cut : cut + 1]
+        return any(claim.first - g.last <= 2 for g in beside) or any(g.first - claim.last <= 1 for g in after)
 
     def _by_clause(self, claims: Sequence[Any]) -> list[tuple[Any, Group]]:
         starts = [group.first for group in self.groups]

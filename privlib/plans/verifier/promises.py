@@ -9,19 +9,86 @@ from privlib.dp import Guarantee
 from privlib.plans.verifier import lexicon
 from privlib.plans.verifier.tokens import Token
 
+_NOBODY = frozenset(("nobody", "none", "nothing"))
+_SAYING = frozenset(
+    [
+        "say",
+        "says",
+        "tell",
+        "tells",
+        "claim",
+        "mean",
+        "means",
+        "show",
+        "shows",
+        "know",
+        "imply",
+        "implies",
+        "conclude",
+        "decide",
+        "disclose",
+        "let",
+    ]
+)
+_MERELY = frozenset(("only", "just", "merely", "simply"))
+_SCOPES = frozenset(("that", "because", "than", "since", "if", "whether", "as", "?", "nor", "which", "who"))
+_VERBAL = frozenset(word for word in lexicon.NEGATIONS if word.endswith("n't") or word in ("not", "never", "cannot"))
 _EXACT = frozenset(("exact", "exactly", "precise", "precisely", "noiseless", "unperturbed", "noisefree"))
 _NO_NOISE = frozenset(("no", "without", "zero", "free", "never", "not"))
+_ADDED = frozenset(("added", "add", "used", "applied", "involved", "drawn", "put", "there", "present", "included"))
 _UNITS = {"record": "record", "records": "record", "user": "user", "users": "user"}
 _RELATIONS = {"replace": "replace", "replacement": "replace", "substitution": "replace", "add": "add_drop"}
 _RELATIONS |= {"addition": "add_drop", "drop": "add_drop"}
 
 
 def negated(tokens: list[Token], free: list[bool], first: int, at: int, reach: int = 6) -> bool:
-    """Whether a negation outside all labels stands within `reach` tokens before `at`, in its clause."""
-    for k in range(at - 1, max(first, at - reach) - 1, -1):
-        if free[k] and tokens[k].text in (",", "but"):
+    """Whether a negation outside all labels stands before `at` in its clause, `reach` words of no label back."""
+    steps = 0
+    for k in range(at - 1, max(first, at - 40) - 1, -1):
+        if not free[k]:
+            continue
+        word = tokens[k].text
+        if word in (",", "but", ";", ":", "?"):
             return False
-        if free[k] and tokens[k].text in lexicon.NEGATIONS:
+        if word in lexicon.NEGATIONS or word in lexicon.FAILURES:
+            return not (word == "not" and k + 1 < len(tokens) and tokens[k + 1].text in _MERELY)
+        if word == "other" and k + 1 < at and tokens[k + 1].text == "than":
+            return True
+        steps += 1
+        if steps >= reach:
+            return False
+    return False
+
+
+def undecided(tokens: list[Token], first: int, last: int, free: list[bool]) -> set[int]:
+    """Tokens of what a sentence leaves open: "whether A exceeds B", "the plan does not say that ..."."""
+    open_: set[int] = set()
+    k = first
+    while k < last:
+        word = tokens[k].text
+        near = {t.text for t in tokens[k + 1 : min(k + 5, last)]}
+        unsaid = word in lexicon.NEGATIONS | _NOBODY and near & _SAYING and {"that", "which", "whether"} & near
+        if free[k] and (word == "whether" or unsaid or (word == "tempting" and "to" in near)):
+            while (
+                k < last
+                and tokens[k].text not in (";", ":", "?", "but")
+                and not (word == "whether" and tokens[k].text == ",")
+            ):
+                open_.add(k)
+                k += 1
+        k += 1
+    return open_
+
+
+def denied_after(tokens: list[Token], free: list[bool], at: int, last: int) -> bool:
+    """Whether the verb after a claim denies it: "in last place we do not find A", "25 % is not the support of A"."""
+    for k in range(at, min(at + 24, last)):
+        word = tokens[k].text
+        if not free[k]:
+            continue
+        if word in lexicon.BREAKS or word in _SCOPES or tokens[k].kind == "number":
+            return False
+        if word in _VERBAL and tokens[min(k + 1, last - 1)].text not in _MERELY:
             return True
     return False
 
@@ -35,12 +102,11 @@ def false_promises(
         word = tokens[k].text
         if not free[k]:
             continue
-        before = {tokens[i].text for i in range(max(first, k - 3), k) if free[i]}
         after = [tokens[i].text for i in range(k + 1, min(k + 7, last)) if free[i]]
         if word in _EXACT and not negated(tokens, free, first, k, 3):
             found.append((k, "the released values are noisy"))
         elif word == "noise" and (
-            before & _NO_NOISE or after[:2] in (["-", "free"], ["-", "less"]) or set(after[:3]) & lexicon.NEGATIONS
+            _noiseless(tokens, k, first) or after[:2] in (["-", "free"], ["-", "less"]) or _not_added(after)
         ):
             found.append((k, "noise was added to the released values"))
         for cue, names, held in (("unit", _UNITS, promise.unit), ("relation", _RELATIONS, promise.relation)):
@@ -50,6 +116,17 @@ def false_promises(
         if word in _UNITS and after[:2] == ["-", "level"] and _UNITS[word] != promise.unit:
             found.append((k, f"the unit of the guarantee is {promise.unit}"))
     return found
+
+
+def _noiseless(tokens: list[Token], k: int, first: int) -> bool:
+    """ "No noise", "free of noise", "without any noise"; not what would be seen "without the noise"."""
+    before = [token.text for token in tokens[max(first, k - 3) : k]]
+    return bool(set(before) & _NO_NOISE) and before[-1:] != ["the"]
+
+
+def _not_added(after: list[str]) -> bool:
+    """ "Noise was not added", "noise has never been added"."""
+    return bool(set(after[:3]) & lexicon.NEGATIONS) and bool(set(after[:6]) & _ADDED)
 
 
 @lru_cache(maxsize=65536)

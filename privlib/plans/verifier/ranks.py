@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from privlib.plans.verifier import lexicon as words
 from privlib.plans.verifier.numbers import SMALL
+from privlib.plans.verifier.promises import denied_after
 from privlib.plans.verifier.promises import negated as is_negated
 from privlib.plans.verifier.tokens import Token
 
@@ -39,7 +40,8 @@ def read_ranks(tokens: list[Token], first: int, last: int, free: list[bool]) -> 
             claim = _beaten_by_none(tokens, at, first, last, free) or _idiom(tokens, at, first, last, free)
             claim = claim or _rank_at(tokens, at, first, last, free)
         if claim is not None:
-            found.append(claim)
+            after = claim.several or denied_after(tokens, free, claim.last, last)
+            found.append(claim if claim.several or not after else replace(claim, negated=True))
         at = at + 1 if claim is None else claim.last
     return found
 
@@ -80,6 +82,10 @@ def _idiom(tokens: list[Token], i: int, first: int, last: int, free: list[bool])
     negated = is_negated(tokens, free, first, i, 3)
     if word == "runner" and after[:2] == ["-", "up"]:
         return Rank(i, i + 3, 2, negated=negated)
+    if word == "podium" and after[:1] == [":"]:
+        return Rank(i, i + 1, 1, several=True, ordered=True, negated=negated)
+    if (at := _at_an_end(tokens, i, first, last, free)) is not None:
+        return Rank(i, i + 1, 1, bottom=at, negated=is_negated(tokens, free, first, i))
     if word == "penultimate":
         return Rank(i, i + 1, 2, bottom=True, negated=negated)
     if word in ("head", "forefront") and after[:1] == ["of"] and i > first and tokens[i - 1].text in ("the", "at"):
@@ -106,6 +112,17 @@ def _idiom(tokens: list[Token], i: int, first: int, last: int, free: list[bool])
     return None
 
 
+def _at_an_end(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> bool | None:
+    """ "The list comes to its end", "at the foot of the ranking", "at the very top": True for its end."""
+    word = tokens[i].text
+    if word not in words.BEGINNINGS | words.ENDINGS:
+        return None
+    near = [tokens[k].text for k in range(max(first, i - 6), min(i + 5, last)) if free[k]]
+    before = [t.text for t in tokens[max(first, i - 3) : i]]
+    placed = bool(set(before) & {"at", "to", "its", "an", "very", "far"}) and "the" in {*before, "its"} | set(near)
+    return word in words.ENDINGS if placed and set(near) & (words.LISTS | {"very", "far"}) else None
+
+
 def _rank_at(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> Rank | None:
     word = tokens[i].text
     after = [t.text for t in tokens[i + 1 : min(i + 5, last)]] + [""] * 4
@@ -117,7 +134,11 @@ def _rank_at(tokens: list[Token], i: int, first: int, last: int, free: list[bool
     )
     if tokens[i].kind == "number" and word.isdecimal():
         return _numbered(tokens, i, first, last, free, after, before, negated, ranked)
-    cued = before[-1] in ("number", "no", "rank", "ranked", "ranks") or before[-2:] in (["number", "-"], ["no", "-"])
+    cued = (
+        before[-1] in ("number", "no", "rank", "ranked", "ranks", "position", "place")
+        or before[-2:] == ["no", "."]
+        or before[-2:] in (["number", "-"], ["no", "-"])
+    )
     if word in SMALL and (cued or ranked) and after[0] not in ("over", "above", "of", "ahead", "before"):
         return Rank(i, i + 1, SMALL[word], negated=negated)
     j = i
@@ -151,7 +172,7 @@ def _ordinal(tokens, i, j, first, last, free, before, negated) -> Rank | None:
         return Rank(i, i + 1, place, negated=negated)
     if named and (end in ("", ",", ".", ")", "and", "with", "at", "in", "(") or not free[min(j, last - 1)]):
         return Rank(i, i + 1, place, negated=negated)
-    verb = before[-1] if before[-1] not in ("the", "clearly", "only", "then", "a", "in", "be", "as") else before[-2]
+    verb = before[-1] if before[-1] not in ("the", "clearly", "only", "then", "a", "in", "as") else before[-2]
     if verb in words.PLACING and (
         place > 1 or verb not in ("is", "are", "was", "were", "be") or end in ("", ",", "and")
     ):
@@ -226,8 +247,10 @@ def _numbered(tokens, i, first, last, free, after, before, negated, ranked) -> R
         return Rank(i, i + 2, place, negated=negated)
     line = i == first and (i == 0 or tokens[i - 1].kind == "line")
     listed = line or i == first or before[-1] in (",", ":", "and", ";")
-    starts = (line and after[0] in _OPEN) or (listed and after[0] == ")")
+    split = i == first and i > 0 and tokens[i - 1].text == ";"
+    starts = ((line or split) and after[0] in _OPEN) or (listed and after[0] == ")")
     bracketed = before[-1] == "(" and after[0] == ")" and (i - 2 < first or before[-2] in (",", ":", "and", ";"))
+    starts = starts and not (place > 99 and after[0] == ")")
     starts = starts or (bracketed and i + 2 < last and not free[i + 2])
     starts = starts or (
         before[-1] == "|" and after[0] == "|" and i - 1 == first and (i < 2 or tokens[i - 2].kind == "line")

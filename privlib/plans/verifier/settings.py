@@ -16,6 +16,7 @@ _COUNTED = frozenset(("the", "these", "those", "both", "other", "others", "remai
 _ANAPHORIC = _COUNTED | {"of", "all", "next", "our", "its"}
 _REST = frozenset(("other", "others", "remaining", "further", "rest"))
 _GENERIC = frozenset(("whose", "that", "which", "with", "may", "can", "should", "could"))
+_KEPT = frozenset(("kept", "released", "published", "listed", "admitted", "selected", "survived", "retained", "named"))
 _REACH = 6
 
 
@@ -98,6 +99,11 @@ class Settings:
         noun = self._noun(number, tokens, first, last, free)
         before = [t.text for t in tokens[max(first, number.first - 3) : number.first]]
         if noun is None:
+            ahead = [t.text for t in tokens[number.last : min(number.last + 5, last)]]
+            if (told := set(ahead) & set(self.bins)) and set(ahead[:2]) & lexicon.PLACING:
+                return n <= sum(bin in told for bin in self.bins)
+            if set(ahead[:2]) & _KEPT:
+                return n in self.sizes or n in (named, seen)
             after = tokens[number.last].text if number.last < last else ""
             bare = (
                 not after
@@ -107,7 +113,7 @@ class Settings:
             )
             return bare and n <= size and bool(set(before[-1:]) & _ANAPHORIC) and set(before) & _COUNTED != set()
         words = {t.text for t in tokens[number.first : noun]}
-        told = words & set(self.bins)
+        told = (words | {t.text for t in tokens[noun : min(noun + 7, last)]}) & set(self.bins)
         if told:
             return n <= sum(bin in told for bin in self.bins)
         if set(before) & _REST or words & _REST:

@@ -1,4 +1,4 @@
-"""Shares of the denominator in words without a number: "most of", "a small part of", "hardly any"."""
+"""Shares of the denominator in words without a number, as intervals of support: "most of", "a small part of"."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ import math
 from dataclasses import dataclass
 
 from privlib.plans.verifier import lexicon as words
+from privlib.plans.verifier.promises import denied_after
 from privlib.plans.verifier.promises import negated as is_negated
 from privlib.plans.verifier.tokens import Token
 
-_WHOLES = words.RECORDS | {"denominator", "total", "constant"}
-_NEARLY = frozenset(("nearly", "almost", "practically", "virtually", "essentially", "about"))
+_WHOLES = words.RECORDS | {"denominator", "total", "constant", "whole", "mass", "it"}
+_NEARLY = frozenset(("nearly", "almost", "practically", "virtually", "essentially", "about", "close"))
+_ENTIRE = frozenset(("whole", "entire", "entirety", "full", "all", "every"))
+_HARDLY = frozenset(("hardly", "scarcely", "barely"))
+_NOTHING = frozenset(("nothing", "none", "no"))
 _SPEAKS = words.SPEAKING | {"complains", "complained", "mentions", "mentioned", "says", "raises", "reports"}
-_SMALL, _LARGE, _NEARLY_ALL = 0.2, 0.2, 0.8
+_SMALL, _LARGE, _NEARLY_ALL, _NEARLY_NONE = 0.2, 0.2, 0.8, 0.05
+_HALF = 0.5 * (1 - 1e-12)
+_ABOVE, _BELOW = (0.5, math.inf), (-math.inf, _HALF)
 
 
 @dataclass(frozen=True)
@@ -33,43 +39,77 @@ class Share:
 
 def read_shares(tokens: list[Token], first: int, last: int, free: list[bool]) -> list[Share]:
     """Shares among the free tokens [first, last)."""
-    found = []
+    found: list[Share] = []
     for i in range(first, last):
-        limits = _limits(tokens, i, first, last) if free[i] else None
-        if limits is None:
+        if not free[i] or (found and i < found[-1].last):
             continue
+        read = _limits(tokens, i, first, last)
+        if read is None:
+            continue
+        low, high, end = read
         # "no theme takes up most of it": denied of every atom, unless one is named in between
         no = next(
-            (k for k in range(i - 1, max(first, i - 8) - 1, -1) if not free[k] or tokens[k].text in ("no", "none")),
+            (k for k in range(i - 1, max(first, i - 8) - 1, -1) if not free[k] or tokens[k].text in _NO_ONE),
             None,
         )
         everyone = no is not None and free[no]
-        negated = not everyone and is_negated(tokens, free, first, i)
-        found.append(Share(i, i + 1, *limits, negated=negated, everyone=everyone))
+        negated = not everyone and (is_negated(tokens, free, first, i) or denied_after(tokens, free, end, last))
+        found.append(Share(i, end, low, high, negated=negated, everyone=everyone))
     return found
 
 
-def _limits(tokens: list[Token], i: int, first: int, last: int) -> tuple[float, float] | None:
+def _limits(tokens: list[Token], i: int, first: int, last: int) -> tuple[float, float, int] | None:
+    """(low, high, next token) of a share that begins at token i, or whose noun it is."""
     word = tokens[i].text
     after = [t.text for t in tokens[i + 1 : min(i + 6, last)]] + [""] * 5
-    before = tokens[i - 1].text if i > first else ""
-    if word in ("majority", "mostly") or (word == "most" and (after[0] in words.RECORDS or after[0] == "of")):
-        return 0.5, math.inf
-    if word == "bulk" and after[0] == "of":
-        return 0.5, math.inf
+    before = [""] * 4 + [t.text for t in tokens[max(first, i - 4) : i]]
+    of_whole = after[0] in words.RECORDS or (after[0] == "of" and bool(set(after[1:4]) & _WHOLES))
+    if word in ("majority", "mostly", "bulk") and not (word == "bulk" and after[0] != "of"):
+        return (*_ABOVE, i + 1)
+    if word == "most" and (after[0] in words.RECORDS or after[0] == "of") and before[-1] != "at":
+        return (*_ABOVE, i + 1)
     if word == "minority":
-        return -math.inf, 0.5 * (1 - 1e-12)
-    whole = after[0] in words.RECORDS or (after[0] == "of" and bool(set(after[1:4]) & _WHOLES))
-    if word in ("all", "every") and whole:
-        return (_NEARLY_ALL if before in _NEARLY else 1.0), math.inf
+        return (*_BELOW, i + 1)
+    if word in words.PARTS_OF | words.SCRAPS and after[0] == "of":
+        return _part(word, before, i)
+    return _extremes(word, before, after, of_whole, i)
+
+
+def _part(word: str, before: list[str], i: int) -> tuple[float, float, int] | None:
+    """A noun for a part and the adjectives before it: "a small part of", "the better part of", "a sliver of"."""
+    told = set(before[-3:])
+    if told & words.GREATER and "the" in before and not told & {"second", "third"}:
+        return (*_ABOVE, i + 1)
+    if told & words.LESSER and "the" in before:
+        return (*_BELOW, i + 1)
+    if told & words.TINY or word in words.SCRAPS:
+        return -math.inf, _SMALL, i + 1
+    return (_LARGE, math.inf, i + 1) if told & words.HUGE else None
+
+
+def _extremes(
+    word: str, before: list[str], after: list[str], of_whole: bool, i: int
+) -> tuple[float, float, int] | None:
+    """All, nearly all, hardly any or none of a whole; little and much of it."""
+    if (word in _ENTIRE and of_whole) or (word in ("whole", "entire") and after[0] in _WHOLES):
+        if before[-1] == "the":
+            before = before[:-1]
+        if before[-1] == "than":
+            return (1.0, math.inf, i + 1) if before[-2] in ("more", "greater", "higher") else None
+        return _NEARLY_ALL if set(before[-2:]) & _NEARLY else 1.0, math.inf, i + 1
     if word in ("everyone", "everybody") and set(after[:4]) & _SPEAKS:
-        return 1.0, math.inf
-    if (word == "none" and whole) or (word == "nobody" and set(after[:4]) & _SPEAKS):
-        return -math.inf, -1.0  # never true
-    if word in ("hardly", "scarcely", "barely") and after[0] == "any" and after[1] == "of":
-        return -math.inf, 0.05
-    if word in ("little", "much") and whole and before not in ("how", "too", "so", "as"):
-        return (-math.inf, _SMALL) if word == "little" else (_LARGE, math.inf)
-    if after[1] == "of" and after[0] in words.PARTS_OF and word in words.TINY | words.HUGE:
-        return (-math.inf, _SMALL) if word in words.TINY else (_LARGE, math.inf)
+        return 1.0, math.inf, i + 1
+    if word == "nobody" and set(after[:4]) & _SPEAKS - {"say", "says", "tell"}:
+        return -math.inf, -1.0, i + 1  # never true
+    if word in _HARDLY and after[0] == "any" and after[1] == "of":
+        return -math.inf, _NEARLY_NONE, i + 2
+    if word in _NOTHING and (set(before[-1:]) & _NEARLY or before[-2:] == ["next", "to"]):
+        return -math.inf, _NEARLY_NONE, i + 1
+    if word == "none" and of_whole:
+        return -math.inf, -1.0, i + 1
+    if word in ("little", "much") and of_whole and before[-1] not in ("how", "too", "so", "as"):
+        return (-math.inf, _SMALL, i + 1) if word == "little" else (_LARGE, math.inf, i + 1)
     return None
+
+
+_NO_ONE = frozenset(("no", "none", "nothing", "nobody"))

@@ -62,6 +62,7 @@ def sentences(tokens: list[Token], text: str) -> list[tuple[int, int]]:
                 token.text in _HARD
                 and (token.end >= len(text) or not text[token.end].isalnum())
                 and not _lists(tokens, i)
+                and not _leads(tokens, i)
             )
         )
         if ends:
@@ -74,7 +75,18 @@ def sentences(tokens: list[Token], text: str) -> list[tuple[int, int]]:
 def _lists(tokens: list[Token], i: int) -> bool:
     """Whether the mark at i closes the number of a list item ("1." at the start of a line)."""
     before = i - 2
-    return i >= 1 and tokens[i - 1].kind == "number" and (before < 0 or tokens[before].kind == "line")
+    return (
+        i >= 1
+        and tokens[i - 1].kind == "number"
+        and (before < 0 or tokens[before].kind == "line" or tokens[before].text == ";")
+    )
+
+
+def _leads(tokens: list[Token], i: int) -> bool:
+    """Whether the dot at i is one of a row that leads to a number, as in a table of contents."""
+    before, after = tokens[max(0, i - 1) : i], tokens[i + 1 : i + 2]
+    row = [t.text for t in (*before, *after)].count(".") > 0
+    return tokens[i].text == "." and row and bool(after) and (after[0].text == "." or after[0].kind == "number")
 
 
 def words_of(text: str) -> list[Token]:

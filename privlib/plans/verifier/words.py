@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from privlib.plans.plan import DEFAULT_BIN_EDGES, SemanticPlan
-from privlib.plans.verifier.lexicon import public_words
+from privlib.plans.verifier.lexicon import plain_words, public_words
 from privlib.plans.verifier.mentions import Mention
 from privlib.plans.verifier.tokens import Token, stem, words_of
 
@@ -23,19 +23,24 @@ class Strange:
 
 @dataclass(frozen=True)
 class Contents:
-    """For each token: whether it is a content word that is not public (`odd`), and whether the plan has it (`own`)."""
+    """For each token: a content word that is not public (`odd`), in the plan (`own`), of ordinary prose (`plain`)."""
 
     odd: list[bool]
     own: list[bool]
+    plain: list[bool]
 
     def unknown(self, k: int) -> bool:
         """Whether token k is a word that is neither public nor the plan's."""
         return self.odd[k] and not self.own[k]
 
+    def strange(self, k: int) -> bool:
+        """Whether token k is unknown and no word of ordinary prose either."""
+        return self.unknown(k) and not self.plain[k]
+
 
 def contents(tokens: list[Token], free: list[bool], plan: SemanticPlan) -> Contents:
     """The content words outside all mentions."""
-    public = public_words()
+    public, plain = public_words(), plain_words()
     own = {word.stem for atom in plan.atoms for word in words_of(f"{atom.label} {atom.description}")}
     said = {word.stem for word in words_of(f"{plan.mechanism} {' '.join(plan.guarantee.composed)}")}
     said |= {word.stem for word in words_of(" ".join(plan.guarantee.assumptions))}
@@ -44,7 +49,8 @@ def contents(tokens: list[Token], free: list[bool], plan: SemanticPlan) -> Conte
         token.kind == "word" and free[k] and not {token.text, token.stem} & public and token.stem not in said
         for k, token in enumerate(tokens)
     ]
-    return Contents(odd, [token.stem in own for token in tokens])
+    prose = [bool({token.text, token.stem} & plain) for token in tokens]
+    return Contents(odd, [token.stem in own for token in tokens], prose)
 
 
 def strange_words(tokens: list[Token], words: Contents, universe_known: bool) -> list[Strange]:

@@ -1,12 +1,14 @@
 """The anonymous channel: holds what came in, forgets from whom, passes it on in a random order.
 
 It is trusted to hide who sent what from the servers and to admit only registered senders, each once a phase and
-receiver. Payloads are taken to be sealed to their receiver (sealing is not built here): the channel must not read tags.
+receiver. It reads nothing that matters: payloads to a server are sealed to it (`sealing`), replies hold a blind element
+and a proof.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from privlib.dp import NoiseSource
 from privlib.synthesis.protocol.messages import ADDRESS_BYTES, Malformed, frame, unframe
@@ -49,12 +51,20 @@ class Channel:
         frames = list(self._waiting)
         self._waiting, self._sent = {}, Counter()
         passed = []
-        for place in self._noise.permutation(len(frames)).tolist():
+        handles = self._noise.integers(256, (len(frames), ADDRESS_BYTES)).astype("u1")
+        for place, drawn in zip(self._noise.permutation(len(frames)).tolist(), handles, strict=True):
             source, destination, payload = unframe(frames[place])
-            handle = bytes(self._noise.integers(256, ADDRESS_BYTES).astype("u1"))
+            handle = drawn.tobytes()
             self._senders[handle] = source
             passed.append(frame(handle, destination, payload))
         return passed
+
+    def accept_all(self, frames: Sequence[bytes]) -> None:
+        for data in frames:
+            self.accept(data)
+
+    def back_all(self, frames: Sequence[bytes]) -> list[bytes]:
+        return [self.back(data) for data in frames]
 
     def back(self, data: bytes) -> bytes:
         """A reply to a handle, addressed to the sender behind it. Malformed when there is none."""

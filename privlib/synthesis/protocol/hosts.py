@@ -14,14 +14,18 @@ class UserHost:
     def __init__(self, users: Sequence[User]) -> None:
         self._users = {user.address: user for user in users}
 
-    def begin(self) -> list[bytes]:
-        return [data for user in self._users.values() for data in user.begin()]
+    def begin(self, addresses: Sequence[bytes]) -> list[bytes]:
+        """First frames of the users at `addresses`."""
+        return [data for address in addresses for data in self._users[address].begin()]
 
     def receive(self, data: bytes) -> list[bytes]:
         _, destination, _ = unframe(data)
         if destination == EVERYONE:
             return [answer for user in self._users.values() for answer in user.receive(data)]
         return self._users[destination].receive(data)
+
+    def receive_all(self, frames: Sequence[bytes]) -> list[bytes]:
+        return [answer for data in frames for answer in self.receive(data)]
 
     @property
     def stopped(self) -> dict[bytes, str]:

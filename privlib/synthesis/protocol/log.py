@@ -16,8 +16,9 @@ class DamagedLog(ValueError):
 class Log:
     """Records in the file at `path`, in the order they were appended; a new file when there is none.
 
-    A record is on the disk when `append` returns. A last record that a crash cut short is dropped on opening: its
-    writer had not been told that it is there. Raises DamagedLog when a record is not what was written.
+    Records are on the disk when `append` returns, at the price of one wait for the disk however many there are. A last
+    record that a crash cut short is dropped on opening: its writer had not been told that it is there. Raises
+    DamagedLog when a record is not what was written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -27,12 +28,12 @@ class Log:
         if end < len(data):
             os.truncate(path, end)
 
-    def append(self, record: bytes) -> None:
+    def append(self, *records: bytes) -> None:
         with self._path.open("ab") as file:
-            file.write(_header(record) + record)
+            file.writelines(_header(record) + record for record in records)
             file.flush()
             os.fsync(file.fileno())
-        self.records.append(record)
+        self.records.extend(records)
 
 
 def _header(record: bytes) -> bytes:

@@ -19,10 +19,10 @@ from privlib.synthesis.protocol.run import Outcome, Progress, drive
 from privlib.synthesis.protocol.settings import Settings
 from privlib.synthesis.protocol.summing import SynthesisServer
 from privlib.synthesis.protocol.tagging import TaggingServer
-from privlib.synthesis.protocol.users import User
+from privlib.synthesis.protocol.users import ServerKeys, User
 
 _RECEIVE, _BEGIN, _ACCEPT, _FLUSH, _BACK, _FAILED = b"R", b"B", b"A", b"F", b"K", b"E"
-_RESTARTS = 3  # in a row, for one frame
+_RESTARTS = 3  # in a row, for one batch
 
 
 class PartyFailed(RuntimeError):
@@ -31,7 +31,7 @@ class PartyFailed(RuntimeError):
 
 class ProcessParty:
     """A party in a process of its own. One with a log (`restartable`) is started again when it is lost, and given the
-    frame again that it had not answered."""
+    frames again that it had not answered."""
 
     def __init__(self, role: str, arguments: tuple, *, restartable: bool) -> None:
         self._role, self._arguments, self._restartable = role, arguments, restartable
@@ -64,20 +64,20 @@ class ProcessParty:
                 self._start()
         raise PartyFailed(f"the {self._role} process was lost")
 
-    def receive(self, data: bytes) -> list[bytes]:
-        return self._ask(_RECEIVE + data)
+    def receive_all(self, frames: Sequence[bytes]) -> list[bytes]:
+        return self._ask(_RECEIVE + _packed(frames))
 
-    def begin(self) -> list[bytes]:
-        return self._ask(_BEGIN)
+    def begin(self, addresses: Sequence[bytes]) -> list[bytes]:
+        return self._ask(_BEGIN + _packed(addresses))
 
-    def accept(self, data: bytes) -> None:
-        self._ask(_ACCEPT + data)
+    def accept_all(self, frames: Sequence[bytes]) -> None:
+        self._ask(_ACCEPT + _packed(frames))
 
     def flush(self) -> list[bytes]:
-        return self._ask(_FLUSH)
+        return self._ask(_FLUSH + _packed([]))
 
-    def back(self, data: bytes) -> bytes:
-        return self._ask(_BACK + data)[0]
+    def back_all(self, frames: Sequence[bytes]) -> list[bytes]:
+        return self._ask(_BACK + _packed(frames))
 
     def stop(self) -> None:
         self._pipe.close()
@@ -104,14 +104,16 @@ class Processes:
         self._settings = settings
         self._parties: list[ProcessParty] = []
         try:
-            self.tagging = self._started("tagging", (settings, directory / "tagging.log", seed), restartable=True)
             self.synthesis = self._started("synthesis", (settings, directory / "synthesis.log", seed), restartable=True)
             self.channel = self._started("channel", (len(records), settings.bucket_cap, seed), restartable=False)
-            public_key = self.tagging.greeting()[0]
+            (box,) = self.synthesis.greeting()
+            told = (settings, directory / "tagging.log", box, seed)
+            self.tagging = self._started("tagging", told, restartable=True)
+            keys = ServerKeys(*self.tagging.greeting(), box)
             self.hosts = []
             for number in range(hosts):
                 mine = {user: records[user] for user in range(number, len(records), hosts)}
-                host = self._started("host", (settings, public_key, mine, seed), restartable=False)
+                host = self._started("host", (settings, keys, mine, seed), restartable=False)
                 self.hosts.append(({user_address(user) for user in mine}, host))
         except BaseException:
             self.close()
@@ -122,9 +124,9 @@ class Processes:
         self._parties.append(party)
         return party
 
-    def drive(self, progress: Progress | None = None) -> Outcome:
+    def drive(self, progress: Progress | None = None, batch: int = 256) -> Outcome:
         """Runs the protocol; see `run.drive`."""
-        return drive(self._settings, self.tagging, self.synthesis, self.channel, self.hosts, progress)
+        return drive(self._settings, self.tagging, self.synthesis, self.channel, self.hosts, progress, batch)
 
     def close(self) -> None:
         for party in self._parties:
@@ -137,30 +139,49 @@ class Processes:
         self.close()
 
 
+def run_here(settings: Settings, records: Sequence[np.ndarray], directory: Path, seed: int | None = None) -> Outcome:
+    """The same run with all parties as objects of this process: quicker to start, and the same numbers by `seed`."""
+    synthesis, (box,) = _built("synthesis", (settings, directory / "synthesis.log", seed))
+    tagging, keys = _built("tagging", (settings, directory / "tagging.log", box, seed))
+    channel, _ = _built("channel", (len(records), settings.bucket_cap, seed))
+    host, _ = _built("host", (settings, ServerKeys(*keys, box), dict(enumerate(records)), seed))
+    addresses = {user_address(user) for user in range(len(records))}
+    return drive(settings, tagging, synthesis, channel, [(addresses, host)])
+
+
 def run_in_processes(
     settings: Settings, records: Sequence[np.ndarray], directory: Path, seed: int | None = None, hosts: int = 2
 ) -> Outcome:
-    """One run in processes with a progress bar; arguments as in `Processes`. Needs `tqdm` and `rbcl`."""
+    """One run in processes with a progress bar for each phase; arguments as in `Processes`. Needs `tqdm`, `rbcl`."""
     from tqdm.auto import tqdm
 
-    with tqdm(unit="message", desc="protocol") as bar, Processes(settings, records, directory, seed, hosts) as parties:
+    bars: dict[str, tqdm] = {}
 
-        def progress(phase: str, done: int, total: int) -> None:
-            bar.set_postfix_str(f"{phase} {done}/{total}", refresh=False)
-            bar.update()
+    def progress(phase: str, done: int, total: int) -> None:
+        if phase not in bars:
+            for finished in bars.values():
+                finished.close()
+            bars[phase] = tqdm(desc=phase, unit=" messages")
+        bars[phase].total = total
+        bars[phase].update(done - bars[phase].n)
 
-        return parties.drive(progress)
+    try:
+        with Processes(settings, records, directory, seed, hosts) as parties:
+            return parties.drive(progress)
+    finally:
+        for bar in bars.values():
+            bar.close()
 
 
 def _serve(pipe, role: str, arguments: tuple) -> None:
     """A party's process: builds it, then answers until the pipe is closed."""
     party, greeting = _built(role, arguments)
     actions = {
-        _RECEIVE: lambda data: party.receive(data),
-        _BEGIN: lambda data: party.begin(),
-        _ACCEPT: lambda data: party.accept(data) or [],
-        _FLUSH: lambda data: party.flush(),
-        _BACK: lambda data: [party.back(data)],
+        _RECEIVE: lambda frames: party.receive_all(frames),
+        _BEGIN: lambda addresses: party.begin(addresses),
+        _ACCEPT: lambda frames: party.accept_all(frames) or [],
+        _FLUSH: lambda frames: party.flush(),
+        _BACK: lambda frames: party.back_all(frames),
     }
     pipe.send_bytes(_packed(greeting))
     while True:
@@ -169,7 +190,7 @@ def _serve(pipe, role: str, arguments: tuple) -> None:
         except (EOFError, OSError):
             return
         try:
-            answer = _packed(actions[question[:1]](question[1:]))
+            answer = _packed(actions[question[:1]](_answers(question[1:])))
         except Exception as error:
             answer = _FAILED + f"{role}: {type(error).__name__}: {error}".encode()
         pipe.send_bytes(answer)
@@ -180,18 +201,20 @@ def _built(role: str, arguments: tuple):
     *public, seed = arguments
     noise: NoiseSource = Secure() if seed is None else Simulation(seed)
     if role == "tagging":
-        tagging = TaggingServer(*public, noise.child(role))
-        return tagging, [tagging.public_key]
+        *where, box = public
+        tagging = TaggingServer(*where, noise.child(role), box)
+        return tagging, [tagging.public_key, tagging.box_key]
     if role == "synthesis":
-        return SynthesisServer(*public, noise.child(role)), []
+        synthesis = SynthesisServer(*public, noise.child(role))
+        return synthesis, [synthesis.box_key]
     if role == "channel":
         users, places = public
         senders: dict[bytes, int | None] = {user_address(number): places for number in range(users)}
         return Channel({**senders, TAGGING: None}, noise.child(role)), []
-    settings, public_key, records = public
+    settings, keys, records = public
     return UserHost(
         [
-            User(user_address(number), settings, public_key, record, noise.child(f"user {number}"))
+            User(user_address(number), settings, keys, record, noise.child(f"user {number}"))
             for number, record in records.items()
         ]
     ), []

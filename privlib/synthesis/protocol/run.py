@@ -1,13 +1,16 @@
 """One run from users to published centroids: who is told what, in which order, and what it weighed.
 
 `drive` carries bytes between parties and decides nothing but when a phase is over. Parties may be objects of this
-process (fast, for tests) or processes of their own (`processes`); it cannot tell which.
+process (fast, for tests) or processes of their own (`processes`); it cannot tell which. All receivers of a phase work
+at the same time; each is given its frames in batches.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,21 +37,21 @@ Progress = Callable[[str, int, int], None]
 class Party(Protocol):
     """Anything that answers frames with frames: a server, or a host of some users."""
 
-    def receive(self, data: bytes) -> list[bytes]: ...
+    def receive_all(self, frames: Sequence[bytes]) -> list[bytes]: ...
 
 
 class Host(Party, Protocol):
-    """Users that live together and share nothing; `begin` gives their first frames."""
+    """Users that live together and share nothing; `begin` gives the first frames of those at `addresses`."""
 
-    def begin(self) -> list[bytes]: ...
+    def begin(self, addresses: Sequence[bytes]) -> list[bytes]: ...
 
 
 class Relay(Protocol):
     """The anonymous channel."""
 
-    def accept(self, data: bytes) -> None: ...
+    def accept_all(self, frames: Sequence[bytes]) -> None: ...
     def flush(self) -> list[bytes]: ...
-    def back(self, data: bytes) -> bytes: ...
+    def back_all(self, frames: Sequence[bytes]) -> list[bytes]: ...
 
 
 @dataclass(frozen=True)
@@ -71,48 +74,69 @@ def drive(
     channel: Relay,
     hosts: Sequence[tuple[set[bytes], Host]],
     progress: Progress | None = None,
+    batch: int = 256,
 ) -> Outcome:
     """Runs all phases. `hosts` are pairs of the addresses of some users and the party that acts for them.
 
-    `progress(phase, done, total)` is called as frames are delivered. Raises Incomplete when nothing is published.
+    Parties get at most `batch` >= 1 frames at once; `progress(phase, done, total)` is called after each batch.
+    Raises Incomplete when nothing is published.
     """
-    tell = progress or (lambda phase, done, total: None)
+    tell, lock = progress or (lambda phase, done, total: None), threading.Lock()
     traffic: Counter[tuple[str, str]] = Counter()
     servers = {TAGGING: tagging, SYNTHESIS: synthesis}
     host_of = {address: host for addresses, host in hosts for address in addresses}
+
+    def batches(items: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+        return (items[start : start + batch] for start in range(0, len(items), batch))
 
     def weigh(frames: Sequence[bytes]) -> None:
         for data in frames:
             source, destination, _ = unframe(data)
             traffic[_kind(source), _kind(destination)] += len(data)
 
+    def together(phase: str, work: Sequence[tuple[Callable, Sequence[bytes]]]) -> list[bytes]:
+        """Everything that all who act answer, in the order of `work`: pairs (act, what it is given in batches)."""
+        total, done = sum(len(items) for _, items in work), 0
+
+        def act_on(act: Callable, items: Sequence[bytes]) -> list[bytes]:
+            nonlocal done
+            answers = []
+            for some in batches(items):
+                answers += act(some)
+                with lock:
+                    done += len(some)
+                    tell(phase, done, total)
+            return answers
+
+        with ThreadPoolExecutor(max(1, len(work))) as pool:
+            return [answer for answers in pool.map(act_on, *zip(*work, strict=True)) for answer in answers]
+
     def deliver(phase: str, frames: Sequence[bytes]) -> list[bytes]:
-        """Hands each frame to the party it is for; everything that they answer."""
-        answers = []
-        for done, data in enumerate(frames, start=1):
+        """Hands each frame to the parties it is for; everything that they answer."""
+        queues: dict[int, tuple[Callable, list[bytes]]] = {}
+        for data in frames:
             destination = unframe(data)[1]
             if destination == EVERYONE:
                 receivers = [tagging, *(host for _, host in hosts)]
             else:
                 receivers = [servers.get(destination) or host_of[destination]]
             for receiver in receivers:
-                answers += receiver.receive(data)
-            tell(phase, done, len(frames))
-        return answers
+                queues.setdefault(id(receiver), (receiver.receive_all, []))[1].append(data)
+        return together(phase, list(queues.values())) if queues else []
 
     def hidden(frames: Sequence[bytes]) -> list[bytes]:
         """Takes frames through the channel."""
         weigh(frames)
-        for data in frames:
-            channel.accept(data)
+        for some in batches(frames):
+            channel.accept_all(some)
         return channel.flush()
 
     def close(phase: int, *receivers: bytes) -> list[bytes]:
         closing = encode(Close(phase), settings.session)
         return deliver("close", [frame(CLOCK, receiver, closing) for receiver in receivers])
 
-    asked = hidden([data for _, host in hosts for data in host.begin()])
-    replies = [channel.back(data) for data in deliver("tags", asked)]
+    asked = hidden(together("requests", [(host.begin, sorted(addresses)) for addresses, host in hosts]))
+    replies = [back for some in batches(deliver("tags", asked)) for back in channel.back_all(some)]
     weigh(replies)
     reports = deliver("replies", replies)
     dummies = close(REQUESTS, TAGGING)
@@ -124,8 +148,10 @@ def drive(
     published: set[bytes] = set()
     while outgoing:
         weigh(outgoing)
-        published |= {data for data in outgoing if unframe(data)[1] == EVERYONE}
-        outgoing = deliver("sums", outgoing)
+        public = [data for data in outgoing if unframe(data)[1] == EVERYONE]
+        published |= set(public)  # users have no part in it: whoever wants it fetches it
+        tagging.receive_all(public)
+        outgoing = deliver("sums", [data for data in outgoing if unframe(data)[1] != EVERYONE])
     if len(published) != 1:
         raise Incomplete(f"{len(published)} publications where one belongs")
     message = decode(unframe(published.pop())[2], settings.session)

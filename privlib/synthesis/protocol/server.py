@@ -1,23 +1,38 @@
-"""What both servers share: every accepted frame is logged before it counts, and answered the same way again.
+"""What both servers share: every accepted frame is logged before anyone is answered, and answered the same way again.
 
 State is a function of the log, so a server that is stopped anywhere and started from its log goes on where it was. A
 frame that was accepted before is answered again and counted once; one that cannot be accepted is refused: its reason
-is kept, nothing else changes, nobody is answered.
+is kept, nothing else changes, nobody is answered. Frames may come in batches, which wait for the disk once.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 
 from privlib.dp import NoiseSource
 from privlib.synthesis.protocol.log import Log
-from privlib.synthesis.protocol.messages import Contribution, Malformed, Message, decode, encode, frame, unframe
+from privlib.synthesis.protocol.messages import (
+    CLOCK,
+    EVERYONE,
+    SYNTHESIS,
+    TAGGING,
+    Contribution,
+    Malformed,
+    Message,
+    decode,
+    encode,
+    frame,
+    unframe,
+)
 from privlib.synthesis.protocol.ristretto import MalformedElement
+from privlib.synthesis.protocol.sealing import SEED_BYTES, BoxKey, NotSealed
 from privlib.synthesis.protocol.settings import Plan, Settings
 from privlib.synthesis.protocol.shares import Share
 
-_FRAME, _OWN, _START = b"F", b"O", b"S"
+_FRAME, _OWN, _START, _BOX = b"F", b"O", b"S", b"B"
+_OPEN = {CLOCK, SYNTHESIS, TAGGING}  # whoever is not behind the channel speaks to a server directly
 
 
 class Refused(ValueError):
@@ -27,7 +42,8 @@ class Refused(ValueError):
 class Server(ABC):
     """One server of a run at `address`, with the log at `path`; `noise` gives every coin it needs.
 
-    `refused` lists why frames were turned away since the start.
+    Frames through the channel must be sealed to its `box_key`; the log holds them opened. `refused` lists why frames
+    were turned away since the start.
     """
 
     address: bytes
@@ -41,39 +57,64 @@ class Server(ABC):
         self.plan: Plan | None = None
         self.counts: dict[bytes, int] = {}
         self.shares: dict[bytes, dict[bytes, Share]] = {}  # tag -> nonce -> share
+        self._box: BoxKey | None = None
         starts = 0
         self._begin()
         for record in self._log.records:
             if record[:1] == _FRAME:
-                self._accept(record[1:])
+                source, _, payload = unframe(record[1:])
+                self._accept(record[1:], source, decode(payload, settings.session))
             elif record[:1] == _OWN:
                 self._recall(record[1:])
+            elif record[:1] == _BOX:
+                self._box = BoxKey.derived(record[1:])
             else:
                 starts += 1
         # a seeded source would give the coins of an earlier start again: a proof's scalar used twice gives the key away
         self._noise = noise.child(f"start {starts}")
         self._log.append(_START)
+        if self._box is None:
+            seed = bytes(self._noise.integers(256, SEED_BYTES).astype("u1"))
+            self._log.append(_BOX + seed)
+            self._box = BoxKey.derived(seed)
+
+    @property
+    def box_key(self) -> bytes:
+        """What whoever sends it something through the channel must know beforehand."""
+        return self._box.public
 
     def receive(self, data: bytes) -> list[bytes]:
         """Frames that answer the frame `data`; none when it is refused."""
-        try:
-            source, destination, payload = unframe(data)
-            message = decode(payload, self.settings.session)
-            if destination not in (self.address, b"everyone"):
-                raise Refused("frame for someone else")
-            if data not in self._seen:
-                self._check(source, message)
-                self._log.append(_FRAME + data)
-                self._accept(data)
-        except (Malformed, MalformedElement, Refused) as error:
-            self.refused.append(str(error))
-            return []
-        return [self._frame(where, answer) for where, answer in self._answer(source, message)]
+        return self.receive_all([data])
 
-    def _accept(self, data: bytes) -> None:
-        source, _, payload = unframe(data)
+    def receive_all(self, frames: Sequence[bytes]) -> list[bytes]:
+        """Frames that answer `frames`, taken in one after another, each answer once; all are logged before the first
+        is answered. A server that could not write its log has to be started again from it."""
+        accepted, fresh = [], []
+        for data in frames:
+            try:
+                source, destination, payload = unframe(data)
+                if destination not in (self.address, EVERYONE):
+                    raise Refused("frame for someone else")
+                if source not in _OPEN:
+                    payload = self._box.opened(payload)
+                    data = frame(source, destination, payload)
+                message = decode(payload, self.settings.session)
+                if data not in self._seen:
+                    self._check(source, message)
+                    self._accept(data, source, message)
+                    fresh.append(_FRAME + data)
+                accepted.append((source, message))
+            except (Malformed, MalformedElement, NotSealed, Refused) as error:
+                self.refused.append(str(error))
+        if fresh:
+            self._log.append(*fresh)
+        answers = [pair for source, message in accepted for pair in self._answer(source, message)]
+        return list(dict.fromkeys(self._frame(where, answer) for where, answer in answers))
+
+    def _accept(self, data: bytes, source: bytes, message: Message) -> None:
         self._seen.add(data)
-        self._apply(source, decode(payload, self.settings.session))
+        self._apply(source, message)
 
     def _remember(self, record: bytes) -> None:
         """Logs something of one's own (a key, drawn dummies) before it is used."""

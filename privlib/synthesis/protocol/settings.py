@@ -23,7 +23,7 @@ ASSUMPTIONS = (
     "every party follows the protocol",
     "every user holds one record",
     "tagging and synthesis server do not collude",
-    "channel hides senders and reads nothing (messages sealed to their receiver)",
+    "channel hides senders",
     "pseudorandomness of the tags (RFC 9497, ristretto255)",
     "drop-outs do not depend on the data",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from privlib.dp import NoiseSource
@@ -25,11 +26,18 @@ from privlib.synthesis.protocol.messages import (
     Report,
     TagReply,
     TagRequest,
+    encode,
+    frame,
 )
+from privlib.synthesis.protocol.sealing import sealed
 from privlib.synthesis.protocol.server import Refused, Server, summed
 from privlib.synthesis.protocol.settings import Settings
 
 _KEY, _DUMMIES = b"K", b"D"
+
+
+class KeyLost(ValueError):
+    """The file of a key that is still needed is gone or is another key's; the run cannot go on."""
 
 
 class TaggingServer(Server):
@@ -37,24 +45,41 @@ class TaggingServer(Server):
 
     It opens each released tag's sum of shares once, for one set of contributors: two sums that differ in one user would
     show that user's vector. It withholds a sum that too few contributed to.
-    What it learns: how many users asked, the released tags and counts (with its key, hence their buckets), which
-    random nonces contributed where. Vectors are hidden from it by the other share.
+    Its key lies in a file of its own beside the log, with the suffix .key, and is deleted when the requests are closed:
+    from then on nobody can compute a tag, of a released bucket or any other, and a request gets no answer. (Not
+    defended: what a disk or Python's memory keeps of deleted bytes, or a server that copies its key.)
+    What it learns: how many users asked, the released tags and counts, which random nonces contributed where. Vectors
+    are hidden from it by the other share. Dummies go through the channel, sealed to the `synthesis_key`.
     """
 
     address = TAGGING
     share_index = 1
 
-    def __init__(self, settings: Settings, path: Path, noise: NoiseSource) -> None:
+    def __init__(self, settings: Settings, path: Path, noise: NoiseSource, synthesis_key: bytes) -> None:
+        self._key_path, self._synthesis_key = path.with_suffix(".key"), synthesis_key
         super().__init__(settings, path, noise)
-        if self._key is None:
-            self._remember(_KEY + bytes(self._noise.integers(256, ristretto.SCALAR_BYTES).astype("u1")))
+        if self.public_key is None:
+            seed = bytes(self._noise.integers(256, ristretto.SCALAR_BYTES).astype("u1"))
+            _write(self._key_path, seed)  # first: a public key that is known has its secret on the disk
+            self._remember(_KEY + oprf.KeyPair.derived(seed, settings.session).public)
+        if REQUESTS in self._closed:
+            self._erase()
+        else:
+            self._key = _read(self._key_path, settings.session, self.public_key)
 
-    @property
-    def public_key(self) -> bytes:
-        """What every user must know beforehand: the proofs are held against it."""
-        return self._key.public
+    def _erase(self) -> None:
+        self._key = None
+        self._key_path.unlink(missing_ok=True)
+
+    def _frame(self, destination: bytes, message: Message) -> bytes:
+        if not isinstance(message, Report):
+            return super()._frame(destination, message)
+        payload = encode(message, self.settings.session)
+        return frame(self.address, destination, sealed(payload, self._synthesis_key, self._noise))
 
     def _begin(self) -> None:
+        self.public_key: bytes | None = None
+        """What every user must know beforehand: the proofs are held against it."""
         self._key: oprf.KeyPair | None = None
         self._dummies: list[Report] | None = None
         self._requests = 0
@@ -64,7 +89,7 @@ class TaggingServer(Server):
     def _recall(self, record: bytes) -> None:
         kind, data = record[:1], record[1:]
         if kind == _KEY:
-            self._key = oprf.KeyPair.derived(data, self.settings.session)
+            self.public_key = data
             return
         size = NONCE_BYTES + TAG_BYTES
         parts = [data[at : at + size] for at in range(0, len(data), size)]
@@ -116,12 +141,13 @@ class TaggingServer(Server):
 
     def _answer(self, source: bytes, message: Message) -> list[tuple[bytes, Message]]:
         match message:
-            case TagRequest(blinded):
+            case TagRequest(blinded) if self._key is not None:
                 evaluated, proof = oprf.evaluate(self._key, blinded, self._noise)
                 return [(source, TagReply(tuple(evaluated), proof))]
             case Close(phase) if phase == REQUESTS:
                 if self._dummies is None:
                     self._remember(_DUMMIES + self._drawn())
+                self._erase()
                 return [(SYNTHESIS, dummy) for dummy in self._dummies]
             case Holding(tag, nonces):
                 return [(SYNTHESIS, self._partial_sum(tag, nonces))]
@@ -147,3 +173,17 @@ class TaggingServer(Server):
         needed = dict(zip(self.counts, self.plan.needed, strict=True))[tag]
         opened = summed([mine[nonce] for nonce in both]) if len(both) >= needed else None
         return PartialSum(tag, both, opened)
+
+
+def _write(path: Path, seed: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(seed)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _read(path: Path, session: bytes, public: bytes) -> oprf.KeyPair:
+    seed = path.read_bytes() if path.exists() else b""
+    if len(seed) != ristretto.SCALAR_BYTES or (key := oprf.KeyPair.derived(seed, session)).public != public:
+        raise KeyLost("the tagging server's key file is not the one that its log speaks of")
+    return key

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from privlib.synthesis.protocol.messages import (
     frame,
     unframe,
 )
+from privlib.synthesis.protocol.sealing import sealed
 from privlib.synthesis.protocol.settings import Settings
 from privlib.synthesis.protocol.shares import split
 from privlib.synthesis.protocol.vectors import rounded
@@ -33,19 +35,29 @@ from privlib.synthesis.protocol.vectors import rounded
 _UNUSED = b"no bucket"  # with 32 coins after it: 41 bytes, where a bucket's are a multiple of 8
 
 
+@dataclass(frozen=True)
+class ServerKeys:
+    """What every user knows before a run: the key that proofs are held against, and each server's key for sealing."""
+
+    function: bytes
+    tagging: bytes
+    synthesis: bytes
+
+
 class User:
-    """One user at `address` with private `records` float[n, d], n >= 0, and the tagging server's key known before.
+    """One user at `address` with private `records` float[n, d], n >= 0, and the servers' `keys`.
 
     Of its records it takes part with one in each of at most `bucket_cap` buckets, chosen at random, and asks for
     exactly `bucket_cap` tags. After a bad proof it sends nothing more: `stopped` says why.
     """
 
     def __init__(
-        self, address: bytes, settings: Settings, public_key: bytes, records: np.ndarray, noise: NoiseSource
+        self, address: bytes, settings: Settings, keys: ServerKeys, records: np.ndarray, noise: NoiseSource
     ) -> None:
         self.address = address
         self.stopped: str | None = None
-        self._settings, self._public_key, self._noise = settings, public_key, noise
+        self._settings, self._keys, self._noise = settings, keys, noise
+        self._seals = noise.child("seals")
         self._places = self._chosen(private_embeddings(records, settings.buckets.dimension))
         self._asked: tuple[list[bytes], list[bytes], list[bytes]] | None = None
         self._reported: dict[bytes, tuple[bytes, np.ndarray]] | None = None
@@ -90,7 +102,7 @@ class User:
     def _report(self, message: TagReply) -> list[bytes]:
         inputs, blindings, blinded = self._asked
         try:
-            outputs = oprf.finalize(inputs, blindings, blinded, message.evaluated, self._public_key, message.proof)
+            outputs = oprf.finalize(inputs, blindings, blinded, message.evaluated, self._keys.function, message.proof)
         except (oprf.BadProof, ristretto.MalformedElement) as error:
             self.stopped = str(error)
             return []
@@ -119,4 +131,6 @@ class User:
         return frames
 
     def _frame(self, destination: bytes, message: Message) -> bytes:
-        return frame(self.address, destination, encode(message, self._settings.session))
+        key = self._keys.tagging if destination == TAGGING else self._keys.synthesis
+        payload = sealed(encode(message, self._settings.session), key, self._seals)
+        return frame(self.address, destination, payload)

@@ -17,7 +17,7 @@ from privlib.synthesis.protocol.run import drive
 from privlib.synthesis.protocol.settings import Settings
 from privlib.synthesis.protocol.summing import SynthesisServer
 from privlib.synthesis.protocol.tagging import TaggingServer
-from privlib.synthesis.protocol.users import User
+from privlib.synthesis.protocol.users import ServerKeys, User
 
 ANCHORS = np.eye(4)[:3]
 SETTINGS = Settings(
@@ -53,11 +53,14 @@ class Stage:
             cells = np.repeat(np.arange(len(self.members)), self.members)
             points = anchors[cells] + 0.1 * draw.standard_normal((len(cells), anchors.shape[1]))
             self.records = [point[None, :] for point in points]
-        self.tagging = self.new_tagging()
         self.synthesis = self.new_synthesis()
+        self.tagging = self.new_tagging()
+        self.key = self.tagging._key  # a copy: the server deletes its own
+        self.boxes = {m.TAGGING: self.tagging._box, m.SYNTHESIS: self.synthesis._box}
+        keys = ServerKeys(self.tagging.public_key, self.tagging.box_key, self.synthesis.box_key)
         self.addresses = [user_address(number) for number in range(len(self.records))]
         self.users = {
-            address: User(address, self.settings, self.tagging.public_key, record, self.noise(f"user {number}"))
+            address: User(address, self.settings, keys, record, self.noise(f"user {number}"))
             for number, (address, record) in enumerate(zip(self.addresses, self.records, strict=True))
         }
         self.host = UserHost(list(self.users.values()))
@@ -68,7 +71,9 @@ class Stage:
         return (self.source or Simulation(self.seed)).child(name)
 
     def new_tagging(self) -> TaggingServer:
-        return TaggingServer(self.settings, self.directory / "tagging.log", self.noise("tagging"))
+        return TaggingServer(
+            self.settings, self.directory / "tagging.log", self.noise("tagging"), self.synthesis.box_key
+        )
 
     def new_synthesis(self) -> SynthesisServer:
         return SynthesisServer(self.settings, self.directory / "synthesis.log", self.noise("synthesis"))

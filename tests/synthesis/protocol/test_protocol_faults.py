@@ -13,13 +13,26 @@ from privlib.synthesis.protocol import oprf, ristretto
 from privlib.synthesis.protocol.hosts import user_address
 from privlib.synthesis.protocol.log import Log
 from privlib.synthesis.protocol.run import Incomplete, drive
+from privlib.synthesis.protocol.sealing import sealed
 from privlib.synthesis.protocol.server import transcript
 from privlib.synthesis.protocol.settings import Settings
 from privlib.synthesis.protocol.shares import Share, combine, split
 
 
 def encoded(stage, source, destination, message):
-    return m.frame(source, destination, m.encode(message, stage.settings.session))
+    """A frame; from behind the channel it is sealed to its server."""
+    payload = m.encode(message, stage.settings.session)
+    if destination in stage.boxes and source not in (m.CLOCK, m.TAGGING, m.SYNTHESIS):
+        payload = sealed(payload, stage.boxes[destination].public, Simulation(99))
+    return m.frame(source, destination, payload)
+
+
+def opened(stage, data):
+    """(source, destination, payload) of a frame, read as its receiver does."""
+    source, destination, payload = m.unframe(data)
+    if destination in stage.boxes and source not in (m.CLOCK, m.TAGGING, m.SYNTHESIS):
+        payload = stage.boxes[destination].opened(payload)
+    return source, destination, payload
 
 
 def accepted(run, kind, name="tagging"):
@@ -32,14 +45,21 @@ def plain(published):
     return published.tags, published.states, published.contributors, published.centroids.tolist()
 
 
-class Altered:
+class OneByOne:
+    """A party that is given its frames one after another; those below say what becomes of each."""
+
+    def receive_all(self, frames):
+        return [answer for data in frames for answer in self.receive(data)]
+
+
+class Altered(OneByOne):
     """A party whose incoming frames a test may change, drop or double: `alter(message) -> messages` by kind."""
 
     def __init__(self, stage, party, alter):
         self._stage, self._party, self._alter = stage, party, alter
 
     def receive(self, data):
-        source, destination, payload = m.unframe(data)
+        source, destination, payload = opened(self._stage, data)
         answers = []
         for message in self._alter(m.decode(payload, self._stage.settings.session)):
             answers += self._party.receive(encoded(self._stage, source, destination, message))
@@ -65,9 +85,9 @@ def test_a_user_that_gets_a_bad_proof_stops_and_the_others_go_on(stage):
 
     host = run.host
 
-    class Host:
-        def begin(self):
-            return host.begin()
+    class Host(OneByOne):
+        def begin(self, addresses):
+            return host.begin(addresses)
 
         def receive(self, data):
             if m.unframe(data)[1] == victim:
@@ -88,7 +108,7 @@ def test_a_stopped_user_stays_stopped(stage):
     user = run.users[run.addresses[0]]
     user.begin()
     _, _, blinded = user._asked
-    evaluated, proof = oprf.evaluate(run.tagging._key, blinded, Simulation(3))
+    evaluated, proof = oprf.evaluate(run.key, blinded, Simulation(3))
     good = encoded(run, m.TAGGING, user.address, m.TagReply(tuple(evaluated), proof))
     bad = encoded(run, m.TAGGING, user.address, m.TagReply(tuple(evaluated), proof[:-1] + b"\0"))
     assert user.receive(bad) == []
@@ -103,14 +123,14 @@ def without(stage_, gone, phases):
     """Drops the frames of users `gone` in the given kinds of message."""
     host = stage_.host
 
-    class Host:
-        def begin(self):
-            return host.begin()
+    class Host(OneByOne):
+        def begin(self, addresses):
+            return host.begin(addresses)
 
         def receive(self, data):
             kept = []
             for frame in host.receive(data):
-                source, _, payload = m.unframe(frame)
+                source, _, payload = opened(stage_, frame)
                 if not (source in gone and type(m.decode(payload, stage_.settings.session)) in phases):
                     kept.append(frame)
             return kept
@@ -197,16 +217,17 @@ def test_a_tag_in_only_one_servers_shares_stays_closed_and_the_others_open(stage
 def test_frames_that_come_twice_count_once(stage, whole):
     """Every frame to either server delivered twice, and once more from another handle."""
 
-    class Twice:
+    class Twice(OneByOne):
         def __init__(self, party):
             self.party, self.refused = party, party.refused
 
         def receive(self, data):
             first = self.party.receive(data)
             assert len(self.party.receive(data)) == len(first)
-            source, destination, payload = m.unframe(data)
+            source, destination, payload = opened(run, data)
             if source not in (m.TAGGING, m.SYNTHESIS, m.CLOCK) and payload[0] != 1:  # a request is answered anew
-                assert self.party.receive(m.frame(b"another!", destination, payload)) == []
+                again = encoded(run, b"another!", destination, m.decode(payload, run.settings.session))
+                assert self.party.receive(again) == []
             return first
 
     run = stage()
@@ -216,19 +237,21 @@ def test_frames_that_come_twice_count_once(stage, whole):
 
 
 def test_answers_to_a_repeated_frame_are_the_same(stage):
-    """Dummies are not drawn again, a sum is the same sum."""
+    """Dummies are not drawn again (only sealed again), a sum is the same sum."""
     run = stage()
     run.run()
     closing = encoded(run, m.CLOCK, m.TAGGING, m.Close(m.REQUESTS))
     holding = encoded(run, m.SYNTHESIS, m.TAGGING, accepted(run, m.Holding)[0])
-    for data in (closing, holding):
-        assert run.tagging.receive(data) == run.tagging.receive(data) != []
+    assert run.tagging.receive(holding) == run.tagging.receive(holding) != []
+    dummies = [run.boxes[m.SYNTHESIS].opened(m.unframe(data)[2]) for data in run.tagging.receive(closing)]
+    assert [run.boxes[m.SYNTHESIS].opened(m.unframe(data)[2]) for data in run.tagging.receive(closing)] == dummies
+    assert dummies
 
 
 def test_broken_messages_are_refused_and_change_nothing(stage, whole):
     """After every frame: its every kind of wreck. Nobody is answered; what is published stays the same."""
 
-    class Noisy:
+    class Noisy(OneByOne):
         def __init__(self, party):
             self.party, self.refused = party, party.refused
 
@@ -311,7 +334,7 @@ def test_what_comes_at_the_wrong_time_or_from_the_wrong_sender_is_refused(stage)
 def test_no_more_tags_are_given_than_there_are_users(stage):
     """Beyond the public number of users, or after the phase, the function is not evaluated: nobody can search it."""
     run = stage(max_users=16)
-    frames = run.host.begin()
+    frames = run.host.begin(run.addresses)
     answers = [run.tagging.receive(data) for data in frames]
     assert all(answers)
     again = m.frame(b"another!", m.TAGGING, m.unframe(frames[0])[2])
@@ -363,7 +386,7 @@ def test_wrapping_all_the_way_round_would_not_be_seen(stage):
 # a server that is stopped and started from its log
 
 
-class Mortal:
+class Mortal(OneByOne):
     """A server that dies at every frame, in one of three ways, and is started from its log."""
 
     def __init__(self, build, path, way):
@@ -402,8 +425,8 @@ def test_a_server_restarted_at_every_frame_publishes_the_same(stage, whole, name
 def test_a_restart_never_gives_the_same_coins_again(stage):
     """Two proofs with one commitment give the key away: response + challenge x key is it, so it must differ."""
     run = stage()
-    secret, commitments = int.from_bytes(run.tagging._key.secret, "little"), set()
-    for data in run.host.begin():
+    secret, commitments = int.from_bytes(run.key.secret, "little"), set()
+    for data in run.host.begin(run.addresses):
         (answer,) = run.new_tagging().receive(data)
         proof = m.decode(m.unframe(answer)[2], run.settings.session).proof
         challenge, response = (int.from_bytes(half, "little") for half in (proof[:32], proof[32:]))
@@ -418,12 +441,13 @@ def test_a_server_that_forgot_its_log_is_noticed(stage):
     """Negative control: a server that starts anew in the middle of the reports loses some, and the test sees it."""
     run = stage()
 
-    class Forgetful:
+    class Forgetful(OneByOne):
         reports = 0
 
         def receive(self, data):
-            self.reports += data[16] == REPORT
-            if data[16] == REPORT and self.reports == 9:
+            report = opened(run, data)[2][0] == REPORT
+            self.reports += report
+            if report and self.reports == 9:
                 (run.directory / "synthesis.log").unlink()
                 run.synthesis = run.new_synthesis()
             return run.synthesis.receive(data)
@@ -437,13 +461,13 @@ def test_a_server_lost_for_good_leaves_nothing_published(stage):
     run = stage()
     sent, asked = [], []
 
-    class Gone:
+    class Gone(OneByOne):
         def receive(self, data):
             if data[16] == HOLDING:
                 asked.append(data)
             return run.tagging.receive(data) if len(asked) < 2 else []
 
-    class Watched:
+    class Watched(OneByOne):
         def receive(self, data):
             answers = run.synthesis.receive(data)
             sent.extend(answers)

@@ -27,7 +27,7 @@ def test_processes_publish_what_objects_do_even_when_both_servers_are_killed(sta
                 party.process.join()
                 killed.append(phase)
 
-        outcome = parties.drive(progress)
+        outcome = parties.drive(progress, batch=1)
         processes = [party.process for party in (parties.tagging, parties.synthesis, parties.channel)]
     assert killed == ["tags", "reports"]
     assert outcome.published.tags == expected.published.tags
@@ -42,7 +42,7 @@ def test_an_error_in_a_party_is_told_and_a_lost_channel_ends_the_run():
     channel = ProcessParty("channel", (1, 1, 1), restartable=False)
     try:
         with pytest.raises(PartyFailed, match="Malformed"):
-            channel.accept(b"too short")
+            channel.accept_all([b"too short"])
         channel.process.kill()
         channel.process.join()
         with pytest.raises(PartyFailed, match="lost"):

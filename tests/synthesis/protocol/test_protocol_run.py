@@ -35,8 +35,7 @@ def by_cell(stage, published):
     """Rows of a publication by the bucket that the tagging server's key says a tag stands for."""
     cells = {tuple(cell) for record in stage.records for cell in stage.settings.buckets.assign(record).tolist()}
     tags = {
-        oprf.evaluate_known(stage.tagging._key, np.array(cell, dtype=">i8").tobytes())[: m.TAG_BYTES]: cell
-        for cell in cells
+        oprf.evaluate_known(stage.key, np.array(cell, dtype=">i8").tobytes())[: m.TAG_BYTES]: cell for cell in cells
     }
     return {tags[tag]: row for row, tag in enumerate(published.tags)}
 
@@ -177,8 +176,8 @@ def test_nobody_needs_to_know_more_than_a_few_kilobytes(stage):
     traffic = run.run().traffic
     users = len(run.records)
     share = 16 + 9 + 16 + 32 + 7 + 256 * ((run.settings.plan((40, 8)).modulus.bit_length() + 6) // 8)
-    assert traffic["users", "tagging"] == users * (16 + 9 + 2 + 32 + share)
-    assert traffic["users", "synthesis"] == users * (16 + 9 + 16 + 32 + share)
+    assert traffic["users", "tagging"] == users * (16 + 9 + 2 + 32 + share + 2 * 48)
+    assert traffic["users", "synthesis"] == users * (16 + 9 + 16 + 32 + share + 2 * 48)
     assert traffic["tagging", "users"] == users * (16 + 9 + 2 + 32 + 64)
 
 
@@ -293,14 +292,14 @@ def test_a_message_of_another_run_is_refused(stage):
     first, other = stage(name="a"), stage(name="b", public_seed=1)
     assert first.settings.session != other.settings.session
     assert first.settings.session == stage(name="c").settings.session
-    for data in other.host.begin():
+    for data in other.host.begin(other.addresses):
         assert first.tagging.receive(data) == []
     assert set(first.tagging.refused) == {"message of another session"}
 
 
 def test_a_run_that_publishes_nothing_is_an_error(stage):
     class Deaf:
-        def receive(self, data):
+        def receive_all(self, frames):
             return []
 
     run = stage()

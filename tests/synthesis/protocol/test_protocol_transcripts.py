@@ -33,7 +33,7 @@ def seen(run, name, kind):
 def bucket_tag(run, number):
     """Tag of the anchored bucket `number`, as whoever holds the key can compute it."""
     cell = np.array([number], dtype=">i8").tobytes()
-    return oprf.evaluate_known(run.tagging._key, cell)[: m.TAG_BYTES]
+    return oprf.evaluate_known(run.key, cell)[: m.TAG_BYTES]
 
 
 def test_the_tagging_server_sees_these_messages_and_no_others(finished):

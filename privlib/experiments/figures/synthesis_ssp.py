@@ -1,0 +1,148 @@
+"""Figures of support protection, drawn from records alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privlib.experiments.style import HATCHES, LINESTYLES, MARKERS, PALETTE, WIDTH
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from privlib.experiments.records import Record
+
+FLOOR = 1e-5  # of the axis: what some runs cannot show anyway
+SHOWN = ("centroids, denoised", "texts of them", "Aug-PE")
+
+
+def draw_distances(record: Record) -> Figure:
+    """Histograms of the distance to the nearest output, frequent against infrequent texts, a panel a method."""
+    import matplotlib.pyplot as plt
+
+    methods = [method for method in SHOWN if (record.rows["method"] == method).any()]
+    figure, panels = plt.subplots(len(methods), 1, figsize=(WIDTH, 2.0 * len(methods)), sharex=True, squeeze=False)
+    radius = float(record.parameters["radius"])
+    for axes, method in zip(panels[:, 0], methods, strict=True):
+        for index, kind in enumerate(("frequent", "infrequent")):
+            rows = record.rows[(record.rows["method"] == method) & (record.rows["kind"] == kind)]
+            if rows.empty:
+                continue  # a small corpus may hold no frequent text
+            color = PALETTE[(0, 4)[index]]
+            look = {"color": color, "alpha": 0.55, "hatch": HATCHES[index], "edgecolor": color, "linewidth": 0.8}
+            axes.bar(rows["distance"], rows["share"], width=0.05, align="edge", label=f"{kind} texts", **look)
+        axes.axvline(radius, color="black", linestyle=":", label="r")
+        axes.set_title(method, loc="left", fontsize=11)
+        axes.set_ylabel("share")
+    panels[-1, 0].set_xlabel("distance to the nearest output")
+    panels[-1, 0].set_xlim(0, min(2.0, float(record.rows[record.rows["share"] > 0]["distance"].max()) + 0.1))
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def draw_protection(record: Record, bounds: Record) -> Figure:
+    """delta* by reach on a log axis, a panel a t, a line a method with its interval; below what is proved."""
+    import matplotlib.pyplot as plt
+
+    frequencies = sorted(set(record.rows["frequency"]))
+    figure, panels = plt.subplots(len(frequencies) + 1, 1, figsize=(WIDTH, 3.0 * len(frequencies) + 2.6), sharex=True)
+    methods = list(dict.fromkeys(record.rows["method"]))
+    for axes, frequency in zip(panels, frequencies, strict=False):
+        for index, method in enumerate(methods):
+            rows = record.rows[(record.rows["frequency"] == frequency) & (record.rows["method"] == method)]
+            seen = rows[rows["mean"] > 0]
+            look = {"color": PALETTE[index], "marker": MARKERS[index]}
+            axes.plot(seen["psi"], seen["mean"], linestyle=LINESTYLES[index], label=method, **look)
+            axes.fill_between(
+                seen["psi"], np.maximum(seen["mean_low"], FLOOR), seen["mean_high"], color=PALETTE[index], alpha=0.15
+            )
+        axes.set_yscale("log")
+        axes.set_ylim(FLOOR, 1.5)
+        axes.set_ylabel("δ*, mean over texts")
+        axes.set_title(f"texts with fewer than {frequency} others within r", loc="left", fontsize=11)
+    rows = bounds.rows
+    panels[-1].plot(rows["psi"], rows["log10_bound"], color="black", marker=MARKERS[0], label="worst text")
+    panels[-1].plot(rows["psi"], rows["log10_mean"], color=PALETTE[0], marker=MARKERS[1], linestyle="--", label="mean")
+    panels[-1].set_ylabel("log10 of the proved bound")
+    panels[-1].set_title("undenoised centroids: proved, not counted", loc="left", fontsize=11)
+    panels[-1].legend(loc="lower right", ncols=2)
+    panels[-1].set_xlabel("reach ψ, in units of r")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, handlelength=3)
+    return figure
+
+
+def draw_neighbours(record: Record) -> Figure:
+    """Mean distance to the nearest output by number of neighbours, a line a method."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(WIDTH, 3.8))
+    for index, method in enumerate(SHOWN):
+        rows = record.rows[record.rows["method"] == method]
+        axes.errorbar(
+            rows["neighbours"] + 1,
+            rows["distance"],
+            yerr=np.maximum([rows["distance"] - rows["distance_low"], rows["distance_high"] - rows["distance"]], 0),
+            color=PALETTE[index],
+            marker=MARKERS[index],
+            linestyle=LINESTYLES[index],
+            label=method,
+        )
+    axes.set_xscale("log")
+    axes.set_xlabel("other texts within r (least of the group, plus one)")
+    axes.set_ylabel("distance to the nearest output")
+    figure.legend(loc="outside lower center", ncols=3, handlelength=3)
+    return figure
+
+
+def draw_utility(record: Record) -> Figure:
+    """F1 and L2 by epsilon, ours and Aug-PE's, with the two references as lines."""
+    import matplotlib.pyplot as plt
+
+    figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.4))
+    methods = list(dict.fromkeys(record.rows["method"]))
+    for axes, score in zip(panels, ("f1", "l2"), strict=True):
+        for index, method in enumerate(methods):
+            rows = record.rows[record.rows["method"] == method]
+            axes.errorbar(
+                rows["epsilon"],
+                rows[score],
+                yerr=[rows[score] - rows[f"{score}_low"], rows[f"{score}_high"] - rows[score]],
+                color=PALETTE[index],
+                marker=MARKERS[index],
+                linestyle=LINESTYLES[index],
+                label=method,
+            )
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(sorted(set(record.rows["epsilon"])), [f"{e:g}" for e in sorted(set(record.rows["epsilon"]))])
+        axes.set_xlabel("ε")
+        axes.set_title({"f1": "F1", "l2": "L2, smaller is nearer"}[score], loc="left", fontsize=11)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, handlelength=3)
+    return figure
+
+
+def draw_heavy(record: Record) -> Figure:
+    """Recall and precision of heavy cells by epsilon, a line a mechanism."""
+    import matplotlib.pyplot as plt
+
+    figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.4), sharey=True)
+    methods = list(dict.fromkeys(record.rows["method"]))
+    for axes, score in zip(panels, ("recall", "precision"), strict=True):
+        for index, method in enumerate(methods):
+            rows = record.rows[(record.rows["method"] == method) & (record.rows["score"] == score)]
+            axes.errorbar(
+                rows["epsilon"],
+                rows["value"],
+                yerr=np.maximum([rows["value"] - rows["value_low"], rows["value_high"] - rows["value"]], 0),
+                color=PALETTE[index],
+                marker=MARKERS[index],
+                linestyle=LINESTYLES[index],
+                label=method,
+            )
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(sorted(set(record.rows["epsilon"])), [f"{e:g}" for e in sorted(set(record.rows["epsilon"]))])
+        axes.set_xlabel("ε")
+        axes.set_title(f"{score} of heavy cells", loc="left", fontsize=11)
+    panels[0].set_ylim(-0.03, 1.05)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, handlelength=3)
+    return figure

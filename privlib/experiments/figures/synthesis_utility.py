@@ -1,0 +1,69 @@
+"""Utility against epsilon, drawn from a record alone: the grid by its bills, and cells of public anchors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privlib.experiments.style import LINESTYLES, MARKERS, PALETTE, WIDTH
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from privlib.experiments.records import Record
+
+MEASURES = {"f1": "F1", "precision": "precision", "recall": "recall", "l2": "L2 to nearest output"}
+GRID = {
+    "paper": "the paper's bill",
+    "best v": "best v, Lemma 1",
+    "exact count": "exact count",
+    "joint": "joint",
+    "integrated, denoised": "integrated, denoised",
+    "central": "a curator, same grid",
+}
+ANCHORED = {
+    "anchored": "anchored",
+    "anchored, denoised": "anchored, denoised",
+    "released anchors": "anchors of released cells",
+    "central, anchored": "a curator, same cells",
+    "public anchors": "public only: all anchors",
+    "no privacy": "no privacy: cell means",
+}
+_FIXED = ("public anchors", "no privacy")
+_FARTHEST = 2.0  # two unit vectors are no farther apart; noisier centroids leave the panel
+
+
+def cases(record: Record) -> list[str]:
+    """Targets with their auxiliary texts, in the order of the record."""
+    return list(dict.fromkeys(record.rows["case"]))
+
+
+def draw_utility(record: Record, methods: dict[str, str], case: str) -> Figure:
+    """F1, precision, recall and L2 against epsilon, one panel a measure; bars span the seeds.
+
+    On the frequent texts where the case has them, else on all texts; the title says which.
+    """
+    import matplotlib.pyplot as plt
+
+    rows = record.rows[record.rows["case"] == case]
+    scored = "frequent" if "frequent" in set(rows["scored"]) else "all"
+    rows = rows[rows["scored"] == scored]
+    figure, panels = plt.subplots(2, 2, figsize=(WIDTH, 6.4), sharex=True)
+    for panel, (measure, name) in zip(panels.flat, MEASURES.items(), strict=True):
+        for index, (method, label) in enumerate(methods.items()):
+            part = rows[rows["method"] == method].sort_values("epsilon")
+            reach = [part[measure] - part[f"{measure}_low"], part[f"{measure}_high"] - part[measure]]
+            panel.errorbar(
+                part["epsilon"], part[measure], yerr=None if method in _FIXED else reach,
+                color="#666666" if method == "no privacy" else PALETTE[index],
+                marker="" if method in _FIXED else MARKERS[index], linestyle=LINESTYLES[index], label=label,
+            )  # fmt: skip
+        panel.set_xscale("log", base=2)
+        ticks = sorted(set(rows["epsilon"]))
+        panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        panel.set_title(name)
+        panel.set_ylim(*((0, _FARTHEST) if measure == "l2" else (-0.03, 1.03)))
+    for panel in panels[1]:
+        panel.set_xlabel("ε")
+    figure.suptitle(f"{case}\nscored on {scored} texts", fontsize=11)
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure

@@ -1,0 +1,218 @@
+"""Texts from released centroids: how near they come, how they read, what they score and what can be learnt from them.
+
+Means, members and scores are measured on the protected texts themselves: curator-side figures on public corpora.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privlib import synthesis
+from privlib.dp import Simulation
+
+if TYPE_CHECKING:
+    from privlib.corpora import Corpus
+    from privlib.models import LanguageModel
+    from privlib.synthesis import Inversion, SearchInverter
+    from privlib.synthesis.paraphrase import Generate
+
+NEAREST, SEARCH, AGAIN, MEMBER = "nearest public text", "search", "search, paraphrased", "a private member"
+EXACT, RELEASED = "exact", "released"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Protected texts with public labels' codes, held-out ones, and public texts; float[n, d] embeddings of each."""
+
+    target: Corpus
+    held_out: Corpus
+    public: Corpus
+    private: np.ndarray
+    tested: np.ndarray
+    pool: np.ndarray
+    codes: np.ndarray
+    tested_codes: np.ndarray
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Public choices: r, t, delta, anchored cells, seeds of the releases; within alpha r counts as near."""
+
+    radius: float
+    frequency: int
+    delta: float
+    cells: int
+    seeds: tuple[int, ...]
+    alpha: float = 1.5
+
+
+@dataclass(frozen=True)
+class Centroid:
+    """One centroid to be inverted: `released` (denoised) by the run of `seed`, `exact` the mean of all its records."""
+
+    seed: int
+    label: int
+    cell: int
+    released: np.ndarray
+    exact: np.ndarray
+
+
+def prepare(
+    corpus: str,
+    public_corpus: str,
+    data: str,
+    attribute: str,
+    labels: Sequence[str],
+    records: int,
+    public: int,
+    seed: int,
+) -> Case:
+    """About `records` texts that carry one of the `labels`, an eighth of them held out; `public` of another corpus."""
+    from privlib import corpora, models
+
+    chosen = corpora.load(corpus, data=data).where(**{attribute: tuple(labels)})
+    held_out, target = chosen.sample(min(records, len(chosen)), seed, public_size=len(chosen)).split(seed, 0.125)
+    texts = corpora.load(public_corpus, data=data)
+    texts = texts.sample(min(public, len(texts)), seed, public_size=len(texts))
+    encoder = models.encoder()
+    vectors = [encoder.embed(part).astype(np.float64) for part in (target, held_out, texts)]
+    return Case(target, held_out, texts, *vectors, target.codes(attribute, labels), held_out.codes(attribute, labels))
+
+
+def language(name: str, public: Sequence[str]) -> LanguageModel:
+    """The language model that writes, rewords and judges: "packaged", or "pairs" of words of the `public` texts."""
+    from privlib import models
+
+    if name not in ("packaged", "pairs"):
+        raise ValueError(f"name must be 'packaged' or 'pairs', got {name!r}")
+    return models.language_model() if name == "packaged" else models.BigramModel(public)
+
+
+class Releases:
+    """One simulated release a seed and label at `epsilon`, of anchored cells around public texts, denoised.
+
+    A record has one label, so adding or dropping it moves one label's release only: all of them together cost what
+    one does. Anchors and spectrum are public and shared.
+    """
+
+    def __init__(self, case: Case, setting: Setting, epsilon: float):
+        self.case, self.setting, self.epsilon = case, setting, epsilon
+        self.buckets = synthesis.AnchoredBuckets(case.pool, setting.cells, setting.radius)
+        self._spectrum = synthesis.PublicSpectrum.fit(case.pool - self.buckets.origins(self.buckets.assign(case.pool)))
+        rate, threshold, _ = synthesis.best_rate(epsilon, setting.delta, setting.frequency)
+        self.mechanism = synthesis.CentroidRelease(self.buckets, epsilon, setting.delta, rate, threshold)
+        self.labels = range(int(case.codes.max()) + 1)
+
+    def run(self, seed: int, denoised: bool = True) -> list[synthesis.Centroids]:
+        """What is released of each label."""
+        made = [
+            self.mechanism.release(
+                self.case.private[self.case.codes == label], Simulation(seed).child(f"label {label}")
+            )
+            for label in self.labels
+        ]
+        return [part.denoised(self._spectrum) for part in made] if denoised else made
+
+    def exact(self) -> tuple[np.ndarray, np.ndarray]:
+        """Means of the cells that t records of a label share, without any privacy, and their labels."""
+        means, labels = [], []
+        for label in self.labels:
+            rows = self.case.private[self.case.codes == label]
+            _, owners, counts = np.unique(self.buckets.assign(rows)[:, 0], return_inverse=True, return_counts=True)
+            for place in np.flatnonzero(counts >= self.setting.frequency):
+                means.append(rows[owners == place].mean(axis=0))
+                labels.append(label)
+        return np.array(means), np.array(labels)
+
+    def picked(self, count: int) -> list[Centroid]:
+        """`count` released centroids, by turns of the labels, largest released counts first, each of another seed."""
+        seeds, chosen = self.setting.seeds, []
+        for turn in range(count):
+            label, rank = turn % len(self.labels), turn // len(self.labels)
+            seed = seeds[turn % len(seeds)]
+            part = self.run(seed)[label]
+            if rank >= len(part):
+                raise ValueError(f"label {label} must have {rank + 1} released cells, got {len(part)}: invert fewer")
+            place = np.argsort(-part.counts, kind="stable")[rank]
+            rows = self.case.private[self.case.codes == label]
+            members = rows[self.buckets.assign(rows)[:, 0] == part.cells[place, 0]]
+            chosen.append(Centroid(seed, label, int(part.cells[place, 0]), part.centroids[place], members.mean(axis=0)))
+        return chosen
+
+
+def invert(picked: Sequence[Centroid], inverter: SearchInverter) -> dict[str, list[Inversion]]:
+    """What the search finds for exact and for released centroids, in the order of `picked`."""
+    return {kind: inverter.search(np.array([getattr(one, kind) for one in picked])) for kind in (EXACT, RELEASED)}
+
+
+def reworded(
+    found: Mapping[str, Sequence[Inversion]], generate: Generate, count: int, temperature: float, seed: int
+) -> list[tuple[str, ...]]:
+    """Up to `count` paraphrases of the text of each released centroid."""
+    told = [one.text for one in found[RELEASED]]
+    return list(
+        synthesis.paraphrase(told, generate, count, max_new_tokens=32, temperature=temperature, seed=seed).texts
+    )
+
+
+def texts(
+    case: Case,
+    picked: Sequence[Centroid],
+    found: Mapping[str, Sequence[Inversion]],
+    again: Sequence[Sequence[str]],
+    releases: Releases,
+    seed: int,
+) -> dict[tuple[str, str], list[tuple[int, str]]]:
+    """(kind, method) -> (place in `picked`, text); a paraphrase is missing where the model gave none.
+
+    "a private member" is a protected text of the cell, drawn at random: what a text of it is like. Never released.
+    """
+    rng, cells = np.random.default_rng(seed), releases.buckets.assign(case.private)[:, 0]
+    made: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for kind, inversions in found.items():
+        made[kind, NEAREST] = [(i, one.start) for i, one in enumerate(inversions)]
+        made[kind, SEARCH] = [(i, one.text) for i, one in enumerate(inversions)]
+    made[RELEASED, AGAIN] = [(i, group[0]) for i, group in enumerate(again) if group]
+    members = [np.flatnonzero((case.codes == one.label) & (cells == one.cell)) for one in picked]
+    made[EXACT, MEMBER] = [(i, case.target[rng.choice(rows)]) for i, rows in enumerate(members)]
+    return {name: some for name, some in made.items() if some}
+
+
+def learnable(
+    picked: Sequence[Centroid], found: Mapping[str, Sequence[Inversion]], again: Mapping[float, Sequence[Sequence[str]]]
+) -> dict[str, tuple[list[str], list[int]]]:
+    """Texts of released centroids with their labels: as found, and with their paraphrases at each temperature."""
+    labels, plain = [one.label for one in picked], [one.text for one in found[RELEASED]]
+    groups = {SEARCH: (plain, labels)}
+    for heat, told in again.items():
+        more = [(text, label) for group, label in zip(told, labels, strict=True) for text in group]
+        groups[f"{AGAIN} at {heat:g}"] = (plain + [text for text, _ in more], labels + [label for _, label in more])
+    return groups
+
+
+def clusters(
+    case: Case,
+    picked: Sequence[Centroid],
+    found: Mapping[str, Sequence[Inversion]],
+    again: Mapping[float, Sequence[Sequence[str]]],
+    releases: Releases,
+) -> dict[str, tuple[list[str], list[int]]]:
+    """Texts of each picked cell with their paraphrases, by temperature, and as many real ones: texts, cell of each."""
+    groups = {}
+    for heat, told in again.items():
+        whole = [(place, [one.text, *told[place]]) for place, one in enumerate(found[RELEASED])]
+        groups[f"{AGAIN} at {heat:g}"] = (
+            [text for _, group in whole for text in group],
+            [place for place, group in whole for _ in group],
+        )
+    most = 1 + max(len(group) for told in again.values() for group in told)
+    cells, real, places = releases.buckets.assign(case.private)[:, 0], [], []
+    for place, one in enumerate(picked):
+        rows = np.flatnonzero((case.codes == one.label) & (cells == one.cell))[:most]
+        real += [case.target[row] for row in rows]
+        places += [place] * len(rows)
+    return groups | {"real texts": (real, places)}

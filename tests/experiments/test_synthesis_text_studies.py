@@ -1,0 +1,219 @@
+"""The studies of texts and of support protection on made-up vectors: no model, no corpus."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from privlib import baselines
+from privlib.dp import Simulation
+from privlib.experiments.studies import synthesis_ssp as ssp
+from privlib.experiments.studies import synthesis_ssp_rows as tables
+from privlib.experiments.studies import synthesis_text as study
+from privlib.experiments.studies import synthesis_text_scores as scores
+
+D = 12
+RNG = np.random.default_rng(3)
+CENTRES = np.eye(D)[:4]
+
+
+def around(centre, count, spread=0.05):
+    rows = centre + spread * RNG.standard_normal((count, D))
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+class Texts(list):
+    """A corpus: its texts name its rows."""
+
+    @property
+    def texts(self):
+        return tuple(self)
+
+
+def text_case() -> study.Case:
+    private = np.concatenate([around(centre, 200) for centre in CENTRES])
+    tested = np.concatenate([around(centre, 30) for centre in CENTRES])
+    public = np.concatenate([around(centre, 20, 0.2) for centre in CENTRES])
+    names = [Texts(f"{kind} {row}" for row in range(len(rows)))
+             for kind, rows in (("own", private), ("held", tested), ("public", public))]  # fmt: skip
+    codes = [np.repeat([0, 0, 1, 1], size) for size in (200, 30)]
+    return study.Case(*names, private, tested, public, *codes)
+
+
+CASE = text_case()
+SETTING = study.Setting(0.6, 50, 1e-5, 4, tuple(range(10)))
+RELEASES = study.Releases(CASE, SETTING, 8.0)
+ROWS = {name: row for part, rows in ((CASE.target, CASE.private), (CASE.public, CASE.pool))
+        for name, row in zip(part, rows, strict=True)}  # fmt: skip
+
+
+def embed(texts):
+    return np.array([ROWS[text] for text in texts])
+
+
+def test_a_record_moves_the_release_of_its_own_label_only():
+    whole, first = RELEASES.run(3), np.flatnonzero(CASE.codes == 0)[0]
+    keep = np.arange(len(CASE.private)) != first
+    less = study.Case(CASE.target, CASE.held_out, CASE.public, CASE.private[keep], CASE.tested, CASE.pool,
+                      CASE.codes[keep], CASE.tested_codes)  # fmt: skip
+    other = study.Releases(less, SETTING, 8.0).run(3)
+    np.testing.assert_array_equal(whole[1].centroids, other[1].centroids)
+    assert not np.array_equal(whole[0].centroids, other[0].centroids)
+
+
+def test_picked_centroids_come_from_seeds_of_their_own_and_know_their_cells_mean():
+    picked = RELEASES.picked(4)
+    assert [one.seed for one in picked] == [0, 1, 2, 3]
+    assert [one.label for one in picked] == [0, 1, 0, 1]
+    cells = RELEASES.buckets.assign(CASE.private)[:, 0]
+    for one in picked:
+        rows = CASE.private[(CASE.codes == one.label) & (cells == one.cell)]
+        np.testing.assert_allclose(one.exact, rows.mean(axis=0))
+    with pytest.raises(ValueError, match="invert fewer"):
+        RELEASES.picked(40)
+
+
+def test_nearness_is_measured_to_what_was_inverted_and_likelihood_against_real_texts():
+    picked = RELEASES.picked(2)
+    nearest = {kind: [(i, CASE.public[int(np.argmax(CASE.pool @ getattr(one, kind)))]) for i, one in enumerate(picked)]
+               for kind in ("exact", "released")}  # fmt: skip
+    calls = []
+
+    def score(texts):
+        calls.append(list(texts))
+        return np.array([1.0 if text.startswith("own") else 1.0 + np.log(2) for text in texts])
+
+    texts = {(kind, study.NEAREST): some for kind, some in nearest.items()}
+    rows = scores.nearness(CASE, picked, texts, embed, scores.Known(score)).set_index("kind")
+    for kind, some in nearest.items():
+        expected = np.mean([ROWS[text] @ getattr(picked[i], kind) / np.linalg.norm(getattr(picked[i], kind))
+                            for i, text in some])  # fmt: skip
+        assert rows.loc[kind, "cosine"] == pytest.approx(expected)
+        assert rows.loc[kind, "ratio"] == pytest.approx(2.0)
+    asked = [text for call in calls for text in call]
+    assert len(asked) == len(set(asked))
+
+
+def test_labels_are_learnt_from_separate_groups_and_not_from_shuffled_ones():
+    cluster = [CASE.target[i] for i in range(0, 800, 100)]
+    labels = [int(CASE.codes[i]) for i in range(0, 800, 100)]
+    shuffled = [0, 1, 0, 1, 0, 1, 0, 1]
+    groups = {"right": (cluster, labels), "shuffled": (cluster, shuffled)}
+    rows = scores.learnt(CASE, RELEASES, groups, embed)
+    best = rows.groupby("source")["accuracy"].max()
+    assert best["right"] == 1.0
+    assert best["released centroids"] == 1.0
+    one = rows[(rows["source"] == "shuffled") & (rows["method"] == "vote of 1")]["accuracy"].iloc[0]
+    assert 0.3 < one < 0.7
+    assert (rows["accuracy_low"] <= rows["accuracy"]).all()
+
+
+def test_utility_of_few_outputs_is_below_that_of_all():
+    picked = RELEASES.picked(2)
+    rows = scores.utilities(CASE, picked, {}, RELEASES, embed)
+    recall = rows[rows["kind"] == "released"].set_index(["scored", "level"])["recall"]
+    assert recall["all", "every centroid"] > recall["all", "picked centroids"]
+
+
+def test_paraphrases_keep_the_label_of_their_centroid():
+    picked = RELEASES.picked(2)
+    found = {study.RELEASED: [SimpleNamespace(text="own 1"), SimpleNamespace(text="own 500")]}
+    groups = study.learnable(picked, found, {0.7: [("own 2", "own 3"), ()]})
+    assert groups[f"{study.AGAIN} at 0.7"] == (["own 1", "own 500", "own 2", "own 3"], [0, 1, 0, 0])
+    clusters = study.clusters(CASE, picked, found, {0.7: [("own 2", "own 3"), ()]}, RELEASES)
+    assert clusters[f"{study.AGAIN} at 0.7"] == (["own 1", "own 2", "own 3", "own 500"], [0, 0, 0, 1])
+    assert clusters["real texts"][1] == [0, 0, 0, 1, 1, 1]
+
+
+def test_students_interval_of_one_value_has_no_width():
+    assert scores.student([2.0]) == (2.0, 2.0, 2.0)
+    mean, low, high = scores.student([1.0, 3.0])
+    assert (mean, high - mean) == (2.0, pytest.approx(12.706 * 1.0, rel=1e-3))
+    assert low == pytest.approx(2 * mean - high)
+
+
+# ------------------------------------------------------------------------------------------ support protection
+def ssp_case() -> ssp.Case:
+    near = np.concatenate([around(centre, 300) for centre in CENTRES])
+    odd = np.concatenate([around(-np.eye(D)[5 + i], 1) for i in range(3)])
+    public = np.concatenate([around(centre, 40, 0.2) for centre in CENTRES])
+    mask = np.arange(len(near) + 3) >= len(near)
+    names = Texts(f" public {row}" for row in range(len(public)))
+    return ssp.Case(Texts(), names, Texts(), np.concatenate([near, odd]), public, mask)
+
+
+PLANTED = ssp_case()
+SUPPORT = ssp.Setting(0.6, 50, 1e-5, 4, tuple(range(6)), 3)
+EVOLVING = ssp.evolving(PLANTED, ssp.Evolving(12, 3, 2, near=5), 8.0, 1e-5, "near texts", 1)
+METHODS = ssp.Methods(PLANTED, SUPPORT, 8.0, EVOLVING)
+NEAR = tables.counts(PLANTED, SUPPORT)
+
+
+def test_exact_means_are_the_release_without_its_noise():
+    released = METHODS.released(ssp.PLAIN, 2)
+    means, stds = METHODS.exact_means(2)
+    noise = Simulation(2).child(ssp.PLAIN).child("sums").add_gaussian(np.zeros(means.shape), released.noise_std)
+    np.testing.assert_allclose(released.centroids, means + noise / released.counts[:, None], atol=1e-6)
+    np.testing.assert_allclose(stds, released.noise_std / released.counts)
+
+
+def test_private_evolution_varies_texts_by_other_public_texts_near_them():
+    some = EVOLVING.generate(8, 4)
+    other = EVOLVING.vary(some, 5)
+    cosines = np.einsum("ij,ij->i", EVOLVING.embed(some), EVOLVING.embed(other))
+    assert all(one != two for one, two in zip(some, other, strict=True))
+    assert cosines.min() > np.median(PLANTED.public @ PLANTED.public.T)
+    assert isinstance(EVOLVING, baselines.AugPE)
+    assert EVOLVING.guarantee.epsilon <= 8.0
+    with pytest.raises(ValueError, match="writer"):
+        ssp.evolving(PLANTED, ssp.Evolving(2, 2, 1), 8.0, 1e-5, "oracle", 1)
+
+
+def test_probes_stay_far_and_a_method_that_copies_them_is_caught():
+    runs = METHODS.runs()
+    assert len(runs[ssp.DENOISED]) == 6
+    assert len(runs[ssp.LOCAL]) == 3
+    leaky = {"copies": [PLANTED.private[PLANTED.probe]] * 6}
+    rows = tables.probes(PLANTED, runs | leaky, NEAR, SUPPORT, 10).set_index(["method", "kind"])
+    assert rows.loc[(ssp.DENOISED, "probe"), "reached"] == 0.0
+    assert rows.loc[(ssp.DENOISED, "probe"), "upper"] > 0.3
+    assert rows.loc[("copies", "probe"), "reached"] == 1.0
+    found = tables.protection(PLANTED, {"ours": runs[ssp.DENOISED]} | leaky, NEAR, SUPPORT, [10], 2)
+    at = found[found["psi"] == 0.5].set_index("method")
+    assert (at.loc["ours", "mean"], at.loc["copies", "mean"]) == (0.0, 1.0)
+    assert at.loc["copies", "worst_low"] > 0.3
+
+
+def test_neighbours_and_distances_tell_frequent_from_infrequent():
+    runs = METHODS.runs()
+    rows = tables.neighbours(PLANTED, runs, NEAR, [0, 50, 10000])
+    mine = rows[rows["method"] == ssp.DENOISED].set_index("neighbours")["distance"]
+    assert mine[50] < mine[0] - 0.3
+    share = tables.distances(PLANTED, runs, NEAR, 10).groupby(["method", "kind"])["share"].sum()
+    np.testing.assert_allclose(share, 1.0)
+
+
+def test_the_bound_grows_with_reach_and_says_nothing_at_the_end():
+    rows = tables.bounds(METHODS, NEAR, 10, 3)
+    assert (np.diff(rows["log10_bound"]) >= 0).all()
+    assert (rows["log10_mean"] <= rows["log10_bound"]).all()
+    assert rows["log10_bound"].iloc[0] < -3
+
+
+def test_heavy_cells_are_found_by_sampling_and_by_the_curator():
+    rows = tables.heavy({8.0: METHODS}).set_index(["method", "score"])["value"]
+    assert rows[ssp.PLAIN, "recall"] == rows[ssp.CENTRAL, "recall"] == 1.0
+    silent = ssp.Methods(PLANTED, ssp.Setting(0.6, 290, 1e-5, 4, (0, 1), 2), 8.0, EVOLVING)
+    silent.local = baselines.LocalEmbeddings(silent.ours.buckets, 8.0, 1e-5, threshold=10**6)
+    found = tables.heavy({8.0: silent}).set_index(["method", "score"])["value"]
+    assert found[ssp.LOCAL, "recall"] == 0.0
+    assert (ssp.LOCAL, "precision") not in found.index
+
+
+def test_utility_is_scored_for_each_epsilon_between_references():
+    rows = tables.utilities({8.0: METHODS}, 3, 10).set_index("method")
+    assert rows.loc[tables.SAME, "f1"] > rows.loc[tables.UNRELATED, "f1"]
+    assert rows.loc[ssp.DENOISED, "f1"] == 1.0
+    assert (rows["runs"] == 3).all()

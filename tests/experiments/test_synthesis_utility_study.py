@@ -1,0 +1,90 @@
+"""The utility study on generated vectors: every method is scored or releases nothing, bills differ in noise only."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from privlib import synthesis
+from privlib.dp import Simulation
+from privlib.experiments.studies import synthesis_utility as study
+
+D = 12
+
+
+def vectors(n: int, seed: int, spots: int = 8) -> np.ndarray:
+    """Unit rows close around a few directions that every seed shares."""
+    centres = Simulation(0).generator.standard_normal((spots, D))
+    draw = Simulation(seed).generator
+    made = centres[draw.integers(0, spots, n)] + 0.1 * draw.standard_normal((n, D))
+    return (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def case():
+    setting = study.Setting(radius=0.6, frequency=50, delta=1e-5, dims=10, seeds=(1, 2, 3))
+    return study.Case("made, anchors of its other half", vectors(1500, 1), vectors(600, 2), 8, setting)
+
+
+@pytest.fixture(scope="module")
+def tables(case):
+    return study.utility_tables([case], [2.0, 8.0])
+
+
+def test_every_bill_of_the_grid_pays_for_the_same_distance_and_a_better_one_adds_less_noise(tables):
+    settings, _ = tables
+    noise = settings.set_index(["epsilon", "method"])
+    at = noise.loc[8.0]
+    per_kept = at["noise_std"] / at["rate"]
+    assert per_kept["joint"] < per_kept["exact count"] < per_kept["best v"] < per_kept["paper"]
+    assert "paper" not in noise.loc[2.0].index  # nothing is published there
+    multiplier = synthesis.joint_noise_multiplier(8.0, 1e-5, at.loc["joint", "rate"], int(at.loc["joint", "threshold"]))
+    assert at.loc["joint", "noise_std"] == pytest.approx(2 * multiplier, rel=1e-9)
+    assert at.loc["anchored", "noise_std"] == pytest.approx(1.2 * multiplier, rel=1e-9)
+    assert at.loc["integrated", "noise_std"] <= at.loc["joint", "noise_std"]
+    assert (settings["texts"] == 1500).all()
+
+
+def test_scores_are_those_of_the_releases(case, tables):
+    _, scores = tables
+    row = scores.set_index(["scored", "epsilon", "method"]).loc[("all", 8.0, "anchored")]
+    rate, threshold, _ = synthesis.best_rate(8.0, 1e-5, 50, study.RATES)
+    mechanism = synthesis.CentroidRelease(case.anchored, 8.0, 1e-5, rate, threshold)
+    found = [next(case.scores(mechanism.release(case.target, Simulation(seed)).centroids)) for seed in (1, 2, 3)]
+    assert row["f1"] == pytest.approx(np.mean([one["f1"] for one in found]))
+    assert row["l2_low"] == min(one["l2"] for one in found)
+    assert row["seeds"] == 3
+
+
+def test_public_and_unprotected_lines_do_not_move_and_denoising_helps_where_noise_is_large(tables):
+    _, scores = tables
+    at = scores[scores["scored"] == "all"].set_index(["method", "epsilon"])
+    for fixed in study.FIXED:
+        assert at.loc[(fixed, 2.0), "f1"] == at.loc[(fixed, 8.0), "f1"]
+        assert at.loc[(fixed, 2.0), "seeds"] == 1
+    assert at.loc[("anchored, denoised", 2.0), "l2"] < at.loc[("anchored", 2.0), "l2"]
+    assert at.loc[("anchored", 8.0), "l2"] < at.loc[("anchored", 2.0), "l2"]
+
+
+def test_a_method_that_releases_nothing_has_settings_and_no_score(case):
+    few = study.Case("few", case.target[:60], case.auxiliary, 8, case.setting)
+    settings, scores = study.utility_tables([few], [8.0])
+    assert settings.set_index("method").loc["anchored", "released"] == 0
+    assert set(scores["method"]) == {"public anchors"}
+
+
+def test_chosen_pairs_share_a_bucket_at_any_distance_and_their_delta_is_not_the_stated_one():
+    rows = study.null_space_rows((1.0, 3.0), 50, 0.6, 4)
+    assert (rows["chosen_share"] == 1.0).all()
+    assert rows["fixed_chance"].max() < 1e-4
+    assert rows["delta_of_pair"].iloc[-1] > 1e4 * 1e-6
+    assert (rows["worst_case_delta"] <= 1e-6).all()
+
+
+def test_the_standing_is_in_units_of_the_papers_noise_at_eight():
+    rows = study.standing_rows([2.0], [0.7], 10**6).set_index(["accounting", "epsilon"])
+    assert rows.loc[("paper", 8.0), "against"] == 1.0
+    assert rows.loc[("paper", 8.0), "noise_per_kept"] == pytest.approx(0.95 * 2.4 / 0.5)
+    noise = synthesis.release_noise_std(2.0, 1e-6, 0.7, 70, 20, 10**6) / 0.7
+    assert rows.loc[("integrated", 2.0), "noise_per_kept"] == pytest.approx(noise)
+    assert rows.loc[("integrated", 2.0), "against"] < 1 < rows.loc[("joint", 2.0), "against"]
