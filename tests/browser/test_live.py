@@ -216,9 +216,11 @@ VALUES = {  # columns of the records behind a measure: value, low, high
     ("calibration", None): ("noise_std", None, None),
     ("integers", None): ("probability", None, None),
 }
+CENTROIDS = {"paper", "joint", "integrated, denoised", "anchored", "anchored, denoised", "central, anchored"}
+CENTROIDS |= {"public anchors", "no privacy"}
 GRID = {  # record, column of the slider, of the series
     "plans": ("plans-mass-retained", "epsilon", "mechanism"),
-    "synthesis": ("synthesis-utility", "epsilon", "method"),
+    "synthesis": ("synthesis-utility-methods", "epsilon", "method"),
     "quantization": ("quantization-tradeoff", "strength", "secret"),
     "calibration": ("calibration-gaussian", "epsilon", "calibration"),
     "integers": ("noise-laws", "scale", "law"),
@@ -242,6 +244,8 @@ def recorded(name: str, values: dict) -> list[tuple]:
                 == values[next(control for control in values if control in ("epsilon", "dilution", "scale"))]
             )
             of_corpus = "corpus" not in values or row.get("corpus", made["corpus"]) == values["corpus"].split(",")[0]
+            if name == "synthesis":
+                of_corpus = (row["case"], row["scored"]) == (values["corpus"], "all") and row["method"] in CENTROIDS
             of_delta = "delta" not in values or row["delta"] == float(values["delta"])
             if (
                 at_slider

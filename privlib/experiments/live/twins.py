@@ -122,11 +122,13 @@ def _table(made: Record) -> Iterable[Row]:
     return (dict(zip(made.columns, values, strict=True)) for values in made.values)
 
 
-def _measures(names: dict[str, str], grid: Sequence[str], by: str) -> Callable[[Record], Iterable[Row]]:
+def _measures(
+    names: dict[str, str], grid: Sequence[str], by: str, only: Callable[[Row], bool] = lambda row: True
+) -> Callable[[Record], Iterable[Row]]:
     """Rows of one record, one a measure: `names` maps the shown name to its column, which has _low and _high."""
 
     def rows(made: Record) -> Iterable[Row]:
-        for row in _table(made):
+        for row in filter(only, _table(made)):
             for shown, column in names.items():
                 yield {
                     "corpus": _setting(row, made),
@@ -142,7 +144,9 @@ def _measures(names: dict[str, str], grid: Sequence[str], by: str) -> Callable[[
 
 
 def _setting(row: Row, made: Record) -> str:
-    """The corpus, with what else a grid of plans varies."""
+    """The corpus, with what else a grid of plans varies; a case names its corpora itself."""
+    if "case" in row:
+        return row["case"]
     sizes = [f"{sign} = {row[name]}" for sign, name in (("m", "universe_size"), ("K", "sparsity")) if name in row]
     return ", ".join([row.get("corpus", made.corpus), *sizes])
 
@@ -181,6 +185,11 @@ def _laws(made: Record) -> Iterable[Row]:
         yield {"scale": row["scale"], "x": row["x"], "series": row["law"], "value": value, "low": value, "high": value}
 
 
+# of a dozen methods those that a reader weighs against each other
+CENTROIDS = ("paper", "joint", "integrated, denoised", "anchored", "anchored, denoised", "central, anchored")
+CENTROIDS += ("public anchors", "no privacy")
+
+
 TWINS = (
     Twin(
         name="plans",
@@ -199,9 +208,12 @@ TWINS = (
     Twin(
         name="synthesis",
         title="Synthesis from embeddings: what released centroids are good for",
-        record="synthesis-utility",
+        record="synthesis-utility-methods",
         rows=_measures(
-            {"F1": "f1", "precision": "precision", "recall": "recall", "l2 distance": "l2"}, ("epsilon",), "method"
+            {"F1": "f1", "precision": "precision", "recall": "recall", "l2 distance": "l2"},
+            ("epsilon",),
+            "method",
+            lambda row: row["scored"] == "all" and row["method"] in CENTROIDS,
         ),
         slider="epsilon",
         choices=("corpus", "measure"),
