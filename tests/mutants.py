@@ -145,8 +145,8 @@ MUTANTS = (
     Mutant(
         "synthesis: a user's records billed as one",
         "privlib/synthesis/users.py",
-        "reach = self.records * self.buckets.diameter",
-        "reach = self.buckets.diameter",
+        "joint_noise_multiplier_for_user(*public) * self.buckets.diameter",
+        "joint_noise_multiplier_for_user(*public[:-1], 1) * self.buckets.diameter",
         "tests/synthesis/test_synthesis_users.py::"
         "test_more_records_in_a_bucket_cost_more_noise_and_one_costs_what_a_record_costs",
     ),

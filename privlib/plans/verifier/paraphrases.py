@@ -104,10 +104,12 @@ class Paraphrases:
                 break
             if tokens[k].kind == "word":
                 near.setdefault(root(tokens[k].stem), k)
+        # "guarantee" is what any report says, and no mention of a label "guarantor"
+        public = {name for name, k in near.items() if {tokens[k].text, tokens[k].stem} & public_words()}
         fits = []
         for which in held[:_MOST]:
             named, content, atom, label = self.labels[which]
-            shared = named & near.keys()
+            shared, content = named & near.keys(), content - public
             far = max((near[name] for name in shared), default=i) - i > len(named) + 3
             if not (far and atom < 0) and self._enough(shared, named, content, atom):
                 fits.append((len(shared) / len(named), len(shared), atom >= 0, -which))
