@@ -21,7 +21,7 @@ book: env assets live
 
 test: env assets chromium lint smoke
 	$(BIN)/python tests/mutants.py
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: env
 	$(BIN)/ruff check .

@@ -19,7 +19,7 @@ from privlib.synthesis.buckets import (
     on_grid,
     unread_embeddings,
 )
-from privlib.synthesis.calibration import composed_noise_multiplier, sampling
+from privlib.synthesis.calibration import InfeasibleBudget, composed_noise_multiplier, sampling
 from privlib.synthesis.denoise import PublicSpectrum
 from privlib.synthesis.integrated import release_noise_std, union_noise_std
 from privlib.synthesis.joint import joint_noise_multiplier
@@ -132,18 +132,20 @@ class CentroidRelease:
     def noise_std(self, noise: NoiseSource) -> float:
         """Deviation of the noise on each coordinate of a bucket's sum when released through `noise`."""
         if noise.kind == Simulation.kind:
-            if self.sensitivity != "worst_case":
-                public = (self.epsilon, self.delta, self.rate, self.threshold, self.buckets.dims, self.max_records)
+            worst = joint_noise_multiplier(self.epsilon, self.delta, self.rate, self.threshold) * self.buckets.diameter
+            if self.sensitivity == "worst_case":
+                return worst
+            public = (self.epsilon, self.delta, self.rate, self.threshold, self.buckets.dims, self.max_records)
+            try:
                 if self.sensitivity == "union":
                     std, _ = union_noise_std(*public, self.buckets.radius)
                 else:
                     std = release_noise_std(*public, self.buckets.radius)
-                worst = joint_noise_multiplier(self.epsilon, self.delta, self.rate, self.threshold)
-                # cutting to the grid moves a distance by at most one step a coordinate; billed distances start at r / 2
-                slack = 1 + 2 * self.grid_step * math.sqrt(self.buckets.dimension) / self.buckets.radius
-                return min(std * slack, worst * self.buckets.diameter)
-            multiplier = joint_noise_multiplier(self.epsilon, self.delta, self.rate, self.threshold)
-            return multiplier * self.buckets.diameter
+            except InfeasibleBudget:
+                return worst  # in few dimensions far records collide too often; the diameter bounds them, too
+            # cutting to the grid moves a distance by at most one step a coordinate; billed distances start at r / 2
+            slack = 1 + 2 * self.grid_step * math.sqrt(self.buckets.dimension) / self.buckets.radius
+            return min(std * slack, worst)
         _, (epsilon_used, delta_used) = composed_noise_multiplier(self.epsilon, self.delta, self.rate, self.threshold)
         return noise.gaussian_std(
             rest_of(self.epsilon, epsilon_used),

@@ -49,10 +49,10 @@ def test_children_are_uncorrelated():
 
 def test_children_are_cheap():
     root = Simulation(3)
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(2000):
         root.child("step").integers(5)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize("seed", ["7", b"7", (), 1.5, None, True, (1, 2.0)])

@@ -103,10 +103,10 @@ def test_draws_are_not_replayed():
 
 
 def test_coins_for_a_large_file_take_a_moment():
-    start = time.perf_counter()
+    start = time.process_time()
     Secure().bernoulli(0.3, 1_000_000)
     Secure().permutation(100_000)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 @pytest.mark.parametrize("exponent", [-1001, 101])

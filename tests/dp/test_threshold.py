@@ -60,10 +60,10 @@ def test_corners():
 
 def test_a_slider_may_call_it():
     threshold_delta(1.0, 0.3, 30)
-    start = time.perf_counter()
+    start = time.process_time()
     for epsilon in np.linspace(0.1, 8, 50):
         threshold_delta(epsilon, 0.3, 30)
-    assert time.perf_counter() - start < 2.5
+    assert time.process_time() - start < 2.5
 
 
 @pytest.mark.parametrize(

@@ -232,6 +232,17 @@ def test_infeasible_and_missing_parameters_fail_before_any_data():
         AnchoredBuckets(texts(3), cells=5, radius=0.4)
 
 
+@pytest.mark.parametrize("sensitivity", ["integrated", "union"])
+def test_in_few_dimensions_the_diameter_bounds_what_no_projection_does(sensitivity):
+    """One dimension: far records share buckets so often that the expectation over projections bounds nothing."""
+    public = dict(epsilon=4.0, delta=1e-6, rate=0.3, threshold=30)
+    with pytest.raises(InfeasibleBudget, match="delta_sensitivity"):
+        release_noise_std(*public.values(), dims=1, max_records=1_000_000)
+    release = CentroidRelease(JLBuckets(1, 0.5, 3, dimension=D), **public, sensitivity=sensitivity)
+    worst = dataclasses.replace(release, sensitivity="worst_case")
+    assert release.noise_std(Simulation(0)) == worst.noise_std(Simulation(0)) > 0
+
+
 def test_denoising_uses_the_release_and_public_directions_only():
     """Private offsets inside a two-dimensional public subspace: most of the noise goes, the signal stays."""
     generator = Simulation(3).generator

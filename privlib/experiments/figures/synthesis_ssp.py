@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from privlib.experiments.style import HATCHES, LINESTYLES, MARKERS, PALETTE, WIDTH
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from privlib.experiments.records import Record
@@ -102,20 +105,7 @@ def draw_utility(record: Record) -> Figure:
     figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.4))
     methods = list(dict.fromkeys(record.rows["method"]))
     for axes, score in zip(panels, ("f1", "l2"), strict=True):
-        for index, method in enumerate(methods):
-            rows = record.rows[record.rows["method"] == method]
-            axes.errorbar(
-                rows["epsilon"],
-                rows[score],
-                yerr=[rows[score] - rows[f"{score}_low"], rows[f"{score}_high"] - rows[score]],
-                color=PALETTE[index],
-                marker=MARKERS[index],
-                linestyle=LINESTYLES[index],
-                label=method,
-            )
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(sorted(set(record.rows["epsilon"])), [f"{e:g}" for e in sorted(set(record.rows["epsilon"]))])
-        axes.set_xlabel("ε")
+        _by_epsilon(axes, record.rows, methods, score)
         axes.set_title({"f1": "F1", "l2": "L2, smaller is nearer"}[score], loc="left", fontsize=11)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, handlelength=3)
     return figure
@@ -128,21 +118,27 @@ def draw_heavy(record: Record) -> Figure:
     figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.4), sharey=True)
     methods = list(dict.fromkeys(record.rows["method"]))
     for axes, score in zip(panels, ("recall", "precision"), strict=True):
-        for index, method in enumerate(methods):
-            rows = record.rows[(record.rows["method"] == method) & (record.rows["score"] == score)]
-            axes.errorbar(
-                rows["epsilon"],
-                rows["value"],
-                yerr=np.maximum([rows["value"] - rows["value_low"], rows["value_high"] - rows["value"]], 0),
-                color=PALETTE[index],
-                marker=MARKERS[index],
-                linestyle=LINESTYLES[index],
-                label=method,
-            )
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(sorted(set(record.rows["epsilon"])), [f"{e:g}" for e in sorted(set(record.rows["epsilon"]))])
-        axes.set_xlabel("ε")
+        _by_epsilon(axes, record.rows[record.rows["score"] == score], methods, "value")
         axes.set_title(f"{score} of heavy cells", loc="left", fontsize=11)
     panels[0].set_ylim(-0.03, 1.05)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, handlelength=3)
     return figure
+
+
+def _by_epsilon(axes: Axes, table: pd.DataFrame, methods: Sequence[str], column: str) -> None:
+    """`column` against epsilon, a line a method, bars from its low to its high."""
+    for index, method in enumerate(methods):
+        rows = table[table["method"] == method]
+        axes.errorbar(
+            rows["epsilon"],
+            rows[column],
+            yerr=np.maximum([rows[column] - rows[f"{column}_low"], rows[f"{column}_high"] - rows[column]], 0),
+            color=PALETTE[index],
+            marker=MARKERS[index],
+            linestyle=LINESTYLES[index],
+            label=method,
+        )
+    epsilons = sorted(set(table["epsilon"]))
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+    axes.set_xlabel("ε")

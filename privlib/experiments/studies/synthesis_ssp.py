@@ -37,14 +37,9 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Setting:
-    """Public choices: r, t and delta of the releases, anchored cells, seeds, and how many runs local methods get."""
+class Setting(base.Setting):
+    """The same, and how many runs the local methods get."""
 
-    radius: float
-    frequency: int
-    delta: float
-    cells: int
-    seeds: tuple[int, ...]
     local_runs: int
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from privlib import synthesis
 from privlib.dp import Simulation
+from privlib.experiments.studies import synthesis as base
 
 if TYPE_CHECKING:
     from privlib.corpora import Corpus
@@ -39,14 +40,9 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Setting:
-    """Public choices: r, t, delta, anchored cells, seeds of the releases; within alpha r counts as near."""
+class Setting(base.Setting):
+    """The same; a text within alpha r counts as near."""
 
-    radius: float
-    frequency: int
-    delta: float
-    cells: int
-    seeds: tuple[int, ...]
     alpha: float = 1.5
 
 
