@@ -20,8 +20,9 @@ bucket are reported, P = Bin(N - 1, p), P' = Bin(N, p). With x the view is sum_k
 For k >= tau, sum P'(k) V(k)(S) <= exp(epsilon) sum P(k) V(k)(S) + delta_heavy(epsilon). For k < tau, as
 P'(k) = (1-p) P(k) + p P(k-1) and V(k+1)(S) <= exp(epsilon') V(k)(S) + delta_pair(epsilon') for k <= tau - 2, the sum is
 at most ((1-p) + p exp(epsilon')) sum P(k) V(k)(S) + p delta_pair(epsilon'), and the bracket is exp(epsilon). The two
-parts add: this proof does not give the larger of them alone, which the paper states. Dropping x: the view with x holds
-1 - p of the view without it, so it costs ln 1/(1-p) and no delta.  ∎
+parts add. Dropping x: the view with x holds 1 - p of the view without it, so it costs ln 1/(1-p) and no delta.  ∎
+With Lemma 1's looser parts and v >= 1 the larger of the two is enough, as the paper states without a proof; ours is in
+tests/proofs/test_synthesis_two_servers.py. What is billed here is the sum of the exact parts.
 """
 
 from __future__ import annotations
@@ -69,10 +70,10 @@ def reports_delta(epsilon: float, rate: float, threshold: int, shift: int, scale
 
 
 def published_bill(rate: float, threshold: int, v: float, shift: int, scale: float) -> tuple[float, float]:
-    """(epsilon, delta) with the paper's parts put together as they can be proved: epsilons by the larger, deltas added.
+    """(epsilon, delta) of the paper's parts: epsilons by the larger, deltas added, which holds for every `v` > 0.
 
     The low part at epsilon_unre = 2/lambda, where delta_pair has only its ends left; the heavy part by Lemma 1 at `v`.
-    Source: Fre-E2T, Lemma 1, Eq. 11 and Theorem 5, whose delta is the larger of the two.
+    Source: Fre-E2T, Lemma 1, Eq. 11 and Theorem 5, whose delta is the larger of the two (enough for `v` >= 1).
     """
     epsilon, delta = lemma1(v, rate, threshold)
     return max(epsilon, 2 / scale), min(1.0, delta + pair_delta(2 / scale, shift, scale))
