@@ -65,4 +65,4 @@ def _read(loaded, prompt: str):
         raise ValueError("prompt must hold a token to be continued")
     with torch.inference_mode():
         found = model(input_ids=torch.tensor([ids]), use_cache=True, logits_to_keep=1)
-    return found.past_key_values, found.logits[:, -1]
+    return found.cache, found.logits[:, -1]

@@ -121,7 +121,7 @@ def test_the_measure_of_protection_sees_a_private_constant_on_a_rare_text():
 
 # the good event of Section 5.2
 
-SETTINGS = [(0.3, 100), (0.5, 100), (0.6, 100)]
+SETTINGS = [(0.3, 100), (0.4, 100)]  # the paper's rates .5 and .6 leave 2 p t >= t: nothing to show
 
 
 @pytest.mark.parametrize(("rate", "frequency"), SETTINGS)
@@ -129,8 +129,7 @@ def test_a_rare_text_has_few_sampled_neighbours(rate, frequency):
     """F038, first half, exactly: at most 2 p t of fewer than t neighbours are sampled, in a million texts at once."""
     most = 2 * rate * frequency
     assert 1e6 * binom.sf(math.floor(most), frequency - 1, rate) < 1e-3
-    if most < frequency - 1:  # power: neighbours without a bound are not few
-        assert binom.sf(math.floor(most), 3 * frequency, rate) > 0.5
+    assert binom.sf(math.floor(most), 3 * frequency, rate) > 0.5  # power: neighbours without a bound are not few
     assert threshold_count(rate, frequency) == rate * frequency
 
 

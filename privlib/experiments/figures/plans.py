@@ -56,10 +56,11 @@ def corpus_rows(titles: Sequence[str], panels: Sequence[str], height: float = 2.
     figure, grid = plt.subplots(*shape, figsize=(WIDTH, 0.8 + height * len(titles)), squeeze=False)
     for axes, title in zip(grid, titles, strict=True):
         for axis, panel in zip(axes, panels, strict=True):
-            axis.set_title(panel, fontsize=11)
-        axes[0].annotate(
+            axis.set_title(f"\n{panel}", fontsize=11)  # the line above is for the title of the row
+        named = axes[0].annotate(
             title, (0, 1), (0, 22), xycoords="axes fraction", textcoords="offset points", weight="bold", fontsize=11
         )
+        named.set_in_layout(False)  # a long title would squeeze the first column
     return figure, grid
 
 
