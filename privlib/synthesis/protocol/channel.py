@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from privlib.dp import NoiseSource
-from privlib.synthesis.protocol.messages import ADDRESS_BYTES, Malformed, frame, unframe
+from privlib.synthesis.protocol.messages import ADDRESS_BYTES, SYNTHESIS, TAGGING, Malformed, frame, unframe
 
 NOBODY = bytes(ADDRESS_BYTES)
 
@@ -20,8 +20,10 @@ class Channel:
     """A shuffling relay for `senders`, each with how many frames it may send to each receiver in each phase.
 
     `accept` takes a frame in; `flush` passes all of them on, in random order, under fresh handles in place of the
-    senders; `back` finds who is behind a handle, for the reply. Of a frame it keeps sender, receiver and length only
-    once it has been passed on. Not defended: what the time of arrival tells, and traffic inside one phase.
+    senders; `back` finds who is behind a handle, for the reply, until the next flush. Of a frame it keeps sender,
+    receiver and length only once it has been passed on. `refused` lists why frames were turned away. Not defended: what
+    the time of arrival tells, traffic inside one phase, and a clock that ends the requests again in a later phase: the
+    dummies' boxes then pass twice, which names them.
     """
 
     def __init__(self, senders: dict[bytes, int | None], noise: NoiseSource) -> None:
@@ -30,6 +32,7 @@ class Channel:
         self._waiting: dict[bytes, None] = {}  # in order of arrival; a frame that comes twice is one frame
         self._sent: Counter[tuple[bytes, bytes]] = Counter()
         self._senders: dict[bytes, bytes] = {}
+        self.refused: list[str] = []
         self.transcript: list[tuple[bytes, bytes, int]] = []
 
     def accept(self, data: bytes) -> None:
@@ -47,9 +50,10 @@ class Channel:
         self.transcript.append((source, destination, len(payload)))
 
     def flush(self) -> list[bytes]:
-        """Everything taken in since the last flush, shuffled, senders replaced by handles."""
+        """Everything taken in since the last flush, shuffled, senders replaced by handles; older handles are forgotten:
+        they stand in the servers' logs."""
         frames = list(self._waiting)
-        self._waiting, self._sent = {}, Counter()
+        self._waiting, self._sent, self._senders = {}, Counter(), {}
         passed = []
         handles = self._noise.integers(256, (len(frames), ADDRESS_BYTES)).astype("u1")
         for place, drawn in zip(self._noise.permutation(len(frames)).tolist(), handles, strict=True):
@@ -59,9 +63,18 @@ class Channel:
             passed.append(frame(handle, destination, payload))
         return passed
 
-    def accept_all(self, frames: Sequence[bytes]) -> None:
+    def accept_all(self, frames: Sequence[bytes]) -> list[bytes]:
+        """Takes in frames to the two servers; those that it refuses, which change nothing for the others."""
+        turned_away = []
         for data in frames:
-            self.accept(data)
+            try:
+                if unframe(data)[1] not in (TAGGING, SYNTHESIS):
+                    raise Malformed("frame to someone who is no server")
+                self.accept(data)
+            except Malformed as error:
+                self.refused.append(str(error))
+                turned_away.append(data)
+        return turned_away
 
     def back_all(self, frames: Sequence[bytes]) -> list[bytes]:
         return [self.back(data) for data in frames]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from privlib.synthesis.protocol.messages import EVERYONE, unframe
+from privlib.synthesis.protocol.messages import EVERYONE, Malformed, unframe
 from privlib.synthesis.protocol.users import User
 
 
@@ -19,10 +19,15 @@ class UserHost:
         return [data for address in addresses for data in self._users[address].begin()]
 
     def receive(self, data: bytes) -> list[bytes]:
-        _, destination, _ = unframe(data)
+        """What its users answer to a frame; nothing when it is for none of them, or too short to say for whom."""
+        try:
+            _, destination, _ = unframe(data)
+        except Malformed:
+            return []
         if destination == EVERYONE:
             return [answer for user in self._users.values() for answer in user.receive(data)]
-        return self._users[destination].receive(data)
+        user = self._users.get(destination)
+        return user.receive(data) if user else []
 
     def receive_all(self, frames: Sequence[bytes]) -> list[bytes]:
         return [answer for data in frames for answer in self.receive(data)]

@@ -1,4 +1,7 @@
-"""An append-only file of byte records: what a server did is what its log says, so it can be stopped at any point."""
+"""An append-only file of byte records: what a server did is what its log says, so it can be stopped at any point.
+
+Logs and keys are made readable by their owner alone.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 from pathlib import Path
 
 _HEADER = 16  # length, its digest, the record's digest
+_OWNER_ONLY = 0o600
 
 
 class DamagedLog(ValueError):
@@ -14,7 +18,7 @@ class DamagedLog(ValueError):
 
 
 class Log:
-    """Records in the file at `path`, in the order they were appended; a new file when there is none.
+    """The writer's side: records in the file at `path`, in the order they were appended; a new file when there is none.
 
     Records are on the disk when `append` returns, at the price of one wait for the disk however many there are. A last
     record that a crash cut short is dropped on opening: its writer had not been told that it is there. Raises
@@ -29,11 +33,24 @@ class Log:
             os.truncate(path, end)
 
     def append(self, *records: bytes) -> None:
-        with self._path.open("ab") as file:
+        with open(self._path, "ab", opener=owners_alone) as file:
             file.writelines(_header(record) + record for record in records)
             file.flush()
             os.fsync(file.fileno())
         self.records.extend(records)
+
+
+def read_log(path: Path) -> list[bytes]:
+    """Whole records of the log at `path`, which stays as it is: its writer may be in the middle of the next one.
+
+    Raises DamagedLog, and FileNotFoundError where there is no log.
+    """
+    return _read(path.read_bytes())[0]
+
+
+def owners_alone(path: str, flags: int) -> int:
+    """`opener` for `open`: a file that is made is its owner's alone, whatever the umask allows."""
+    return os.open(path, flags, _OWNER_ONLY)
 
 
 def _header(record: bytes) -> bytes:

@@ -47,14 +47,16 @@ class ProcessParty:
 
     def greeting(self) -> list[bytes]:
         """What the party says once it is ready; only then is it waited for, so that several start at once."""
-        if self._greeting is None:
-            self._greeting = _answers(self._pipe.recv_bytes())
-        return self._greeting
+        return self._ask(None)
 
-    def _ask(self, question: bytes) -> list[bytes]:
+    def _ask(self, question: bytes | None) -> list[bytes]:
+        """The answer; the greeting when nothing is asked. PartyFailed with the party's reason is not tried again."""
         for _ in range(_RESTARTS):
             try:
-                self.greeting()
+                if self._greeting is None:
+                    self._greeting = _answers(self._pipe.recv_bytes())
+                if question is None:
+                    return self._greeting
                 self._pipe.send_bytes(question)
                 return _answers(self._pipe.recv_bytes())
             except (EOFError, OSError):
@@ -70,8 +72,8 @@ class ProcessParty:
     def begin(self, addresses: Sequence[bytes]) -> list[bytes]:
         return self._ask(_BEGIN + _packed(addresses))
 
-    def accept_all(self, frames: Sequence[bytes]) -> None:
-        self._ask(_ACCEPT + _packed(frames))
+    def accept_all(self, frames: Sequence[bytes]) -> list[bytes]:
+        return self._ask(_ACCEPT + _packed(frames))
 
     def flush(self) -> list[bytes]:
         return self._ask(_FLUSH + _packed([]))
@@ -89,8 +91,9 @@ class Processes:
     """All parties of a run as processes, from here until `close`: both servers, the channel, and hosts of users.
 
     `records`: one float[n, d] for each user; users are dealt to `hosts` processes (one each when there are as many).
-    `directory` holds the servers' logs, `tagging.log` and `synthesis.log`. `seed` of a simulation, or None: system
-    entropy in every party. Public settings and each host's own records are copied to it when it starts.
+    `directory` holds the servers' logs, `tagging.log` and `synthesis.log`, and none of another run. `seed` of a
+    simulation, or None: system entropy in every party. Public settings and each host's own records are copied to it
+    when it starts. Raises ValueError for bad arguments, PartyFailed with the reason of a party that cannot be built.
     """
 
     def __init__(
@@ -101,6 +104,7 @@ class Processes:
                 f"hosts, users and max_users must not fall: got {hosts}, {len(records)}, {settings.max_users}"
             )
         records = [private_embeddings(record, settings.buckets.dimension) for record in records]
+        _check_unused(directory)
         self._settings = settings
         self._parties: list[ProcessParty] = []
         try:
@@ -141,6 +145,7 @@ class Processes:
 
 def run_here(settings: Settings, records: Sequence[np.ndarray], directory: Path, seed: int | None = None) -> Outcome:
     """The same run with all parties as objects of this process: quicker to start, and the same numbers by `seed`."""
+    _check_unused(directory)
     synthesis, (box,) = _built("synthesis", (settings, directory / "synthesis.log", seed))
     tagging, keys = _built("tagging", (settings, directory / "tagging.log", box, seed))
     channel, _ = _built("channel", (len(records), settings.bucket_cap, seed))
@@ -174,12 +179,16 @@ def run_in_processes(
 
 
 def _serve(pipe, role: str, arguments: tuple) -> None:
-    """A party's process: builds it, then answers until the pipe is closed."""
-    party, greeting = _built(role, arguments)
+    """A party's process: builds it, or says why it cannot, then answers until the pipe is closed."""
+    try:
+        party, greeting = _built(role, arguments)
+    except Exception as error:
+        pipe.send_bytes(_failure(role, error))
+        return
     actions = {
         _RECEIVE: lambda frames: party.receive_all(frames),
         _BEGIN: lambda addresses: party.begin(addresses),
-        _ACCEPT: lambda frames: party.accept_all(frames) or [],
+        _ACCEPT: lambda frames: party.accept_all(frames),
         _FLUSH: lambda frames: party.flush(),
         _BACK: lambda frames: party.back_all(frames),
     }
@@ -192,8 +201,19 @@ def _serve(pipe, role: str, arguments: tuple) -> None:
         try:
             answer = _packed(actions[question[:1]](_answers(question[1:])))
         except Exception as error:
-            answer = _FAILED + f"{role}: {type(error).__name__}: {error}".encode()
+            answer = _failure(role, error)
         pipe.send_bytes(answer)
+
+
+def _failure(role: str, error: Exception) -> bytes:
+    return _FAILED + f"{role}: {type(error).__name__}: {error}".encode()
+
+
+def _check_unused(directory: Path) -> None:
+    """A server goes on from a log, users begin anew: the new run's users would get the outcome of the old one."""
+    for name in ("tagging.log", "synthesis.log"):
+        if (directory / name).exists():
+            raise ValueError(f"directory must hold no log of another run, got {directory} with {name}")
 
 
 def _built(role: str, arguments: tuple):

@@ -47,9 +47,9 @@ class Host(Party, Protocol):
 
 
 class Relay(Protocol):
-    """The anonymous channel."""
+    """The anonymous channel; `accept_all` gives back the frames that it refuses."""
 
-    def accept_all(self, frames: Sequence[bytes]) -> None: ...
+    def accept_all(self, frames: Sequence[bytes]) -> list[bytes]: ...
     def flush(self) -> list[bytes]: ...
     def back_all(self, frames: Sequence[bytes]) -> list[bytes]: ...
 
@@ -57,7 +57,7 @@ class Relay(Protocol):
 @dataclass(frozen=True)
 class Outcome:
     """`published` by the synthesis server; `traffic`, bytes sent by (from, to): "users", "tagging", "synthesis",
-    "everyone"; a frame through the channel is counted once, from its true sender."""
+    "everyone"; a frame through the channel is counted once, from its true sender, and not when it is refused there."""
 
     published: Published
     traffic: Counter[tuple[str, str]]
@@ -125,10 +125,10 @@ def drive(
         return together(phase, list(queues.values())) if queues else []
 
     def hidden(frames: Sequence[bytes]) -> list[bytes]:
-        """Takes frames through the channel."""
-        weigh(frames)
+        """Takes frames through the channel; the run goes on without those that it refuses."""
         for some in batches(frames):
-            channel.accept_all(some)
+            refused = set(channel.accept_all(some))
+            weigh([data for data in some if data not in refused])
         return channel.flush()
 
     def close(phase: int, *receivers: bytes) -> list[bytes]:
@@ -144,6 +144,7 @@ def drive(
     release = close(REPORTS, SYNTHESIS)
     weigh(release)
     deliver("contributions", hidden(deliver("release", release)))
+    channel.flush()  # nobody is answered through it any more: it forgets the last handles too
     outgoing = close(CONTRIBUTIONS, TAGGING, SYNTHESIS)
     published: set[bytes] = set()
     while outgoing:

@@ -3,7 +3,8 @@
 The box is libsodium's crypto_box_seal: a fresh X25519 key, XSalsa20 and Poly1305 under the secret that it shares with
 the receiver's. `rbcl` wraps the group only, so the functions are called in the libsodium that it bundles; the fresh key
 comes from the sender's own noise source, and what is made opens with crypto_box_seal_open. A box does not say who made
-it: the channel admits registered senders. Not defended: length, and who opens what later with a stolen key.
+it: the channel admits registered senders. Not defended: length, and who opens what later with a stolen key; a server
+keeps its key's seed in its log, so the log is as secret as the key.
 """
 
 from __future__ import annotations

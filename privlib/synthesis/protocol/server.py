@@ -3,6 +3,7 @@
 State is a function of the log, so a server that is stopped anywhere and started from its log goes on where it was. A
 frame that was accepted before is answered again and counted once; one that cannot be accepted is refused: its reason
 is kept, nothing else changes, nobody is answered. Frames may come in batches, which wait for the disk once.
+A log is secret: it holds the seed of the server's box and every frame opened. Only its owner may read the file.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from privlib.dp import NoiseSource
-from privlib.synthesis.protocol.log import Log
+from privlib.synthesis.protocol.log import Log, read_log
 from privlib.synthesis.protocol.messages import (
     CLOCK,
     EVERYONE,
@@ -39,6 +40,11 @@ class Refused(ValueError):
     """A message that reads well but has no place here: wrong time, wrong sender, wrong size, or told before."""
 
 
+class Broken(RuntimeError):
+    """A server that an error stopped in the middle of a batch: its memory may be ahead of its log, so it must not go on
+    but be started again from the log."""
+
+
 class Server(ABC):
     """One server of a run at `address`, with the log at `path`; `noise` gives every coin it needs.
 
@@ -52,6 +58,7 @@ class Server(ABC):
     def __init__(self, settings: Settings, path: Path, noise: NoiseSource) -> None:
         self.settings = settings
         self.refused: list[str] = []
+        self._broken = False
         self._log = Log(path)
         self._seen: set[bytes] = set()
         self.plan: Plan | None = None
@@ -89,7 +96,16 @@ class Server(ABC):
 
     def receive_all(self, frames: Sequence[bytes]) -> list[bytes]:
         """Frames that answer `frames`, taken in one after another, each answer once; all are logged before the first
-        is answered. A server that could not write its log has to be started again from it."""
+        is answered. After any error that comes out of here every later call raises Broken: memory may be ahead of the
+        log, on a full disk for one."""
+        if self._broken:
+            raise Broken(f"the server at {self.address!r} failed in an earlier batch: start it again from its log")
+        self._broken = True
+        answers = self._taken(frames)
+        self._broken = False
+        return answers
+
+    def _taken(self, frames: Sequence[bytes]) -> list[bytes]:
         accepted, fresh = [], []
         for data in frames:
             try:
@@ -121,8 +137,9 @@ class Server(ABC):
         self._log.append(_OWN + record)
         self._recall(record)
 
-    def _frame(self, destination: bytes, message: Message) -> bytes:
-        return frame(self.address, destination, encode(message, self.settings.session))
+    def _frame(self, destination: bytes, message: Message | bytes) -> bytes:
+        payload = message if isinstance(message, bytes) else encode(message, self.settings.session)
+        return frame(self.address, destination, payload)
 
     def _open(self, counts: dict[bytes, int]) -> None:
         """The released tags are known: so is the plan for their sums."""
@@ -161,8 +178,8 @@ class Server(ABC):
         """Changes the state by a checked message; draws no coin, as it runs again at a restart."""
 
     @abstractmethod
-    def _answer(self, source: bytes, message: Message) -> list[tuple[bytes, Message]]:
-        """(address, message) of each answer, the same however often it is asked for."""
+    def _answer(self, source: bytes, message: Message) -> list[tuple[bytes, Message | bytes]]:
+        """(address, message) of each answer, the same however often it is asked for; bytes are a sealed message."""
 
 
 def summed(shares: list[Share]) -> Share:
@@ -174,6 +191,9 @@ def summed(shares: list[Share]) -> Share:
 
 
 def transcript(path: Path, settings: Settings) -> list[tuple[bytes, Message]]:
-    """(source, message) of every frame that the server with the log at `path` accepted, in order: all that it saw."""
-    frames = [unframe(record[1:]) for record in Log(path).records if record[:1] == _FRAME]
+    """(source, message) of every frame that the server with the log at `path` accepted, in order: all that it saw.
+
+    Reads only, so a server may be at work. Raises as `read_log`.
+    """
+    frames = [unframe(record[1:]) for record in read_log(path) if record[:1] == _FRAME]
     return [(source, decode(payload, settings.session)) for source, _, payload in frames]

@@ -11,14 +11,21 @@ import numpy as np
 
 from privlib.dp import ZCDP, Guarantee, NoiseSource, checks, largest_rho
 from privlib.synthesis.buckets import GRID_BITS, AnchoredBuckets, JLBuckets, on_grid
-from privlib.synthesis.calibration import sampling
+from privlib.synthesis.calibration import InfeasibleBudget, sampling
 from privlib.synthesis.protocol import noise as users_noise
 from privlib.synthesis.protocol.dummies import reports_delta
-from privlib.synthesis.protocol.messages import SESSION_BYTES
+from privlib.synthesis.protocol.messages import LARGEST_VECTOR, SESSION_BYTES
+from privlib.synthesis.protocol.shares import LARGEST_MODULUS
 from privlib.synthesis.protocol.vectors import Rotation, grid_sensitivity
 
 _ROUNDING_SHARE = 16  # steps a rotated difference holds for each unit of sqrt(size): rounding costs at most 1/16 of it
 _WRAP_BITS = 60  # a sum leaves its range with probability at most 2^-60, all entries of all buckets together
+_FARTHEST = 1 << 16
+"""Diameters from the origin to the end of a vector, at most. Adding the origin, rotating (at most 16 sums an entry) and
+dividing by the step round by at most 42 x 2^-53 of the length for two vectors: 4e-10 of a diameter here, and
+`grid_sensitivity` adds 1e-9."""
+_MOST_PLACES = (1 << 16) - 1  # the length of a request is written in two bytes
+_MOST_USERS = 1 << 24  # a plan adds up a term for each member of the largest bucket
 ASSUMPTIONS = (
     "every party follows the protocol",
     "every user holds one record",
@@ -57,7 +64,9 @@ class Settings:
     (`noise`; "off" only to show that nothing else is lost); `drop_out` in [0, 1): the share of a bucket's reporters
     that may stay away in the second phase; a bucket that loses more is not opened; `bucket_cap`: in how many buckets
     one user may report, one record in each; `public_seed` of the rotation.
-    Raises TypeError or ValueError on anything else.
+    Raises TypeError or ValueError on anything else, and on what cannot be run or billed: `buckets` of more than 65536
+    dimensions, or so far from the origin beside their diameter that floating point adds to it; sums beyond the shares'
+    modulus; more than 65535 places or 2^24 users. InfeasibleBudget when `report_epsilon` is less than sampling costs.
     """
 
     buckets: AnchoredBuckets | JLBuckets
@@ -87,10 +96,45 @@ class Settings:
             raise ValueError("drop_out must be below 1: somebody has to stay")
         checks.whole("bucket_cap", self.bucket_cap, at_least=1)
         checks.whole("public_seed", self.public_seed, at_least=0)
+        self._check_sizes()
+        self._check_bill()
+
+    def _check_sizes(self) -> None:
+        """Refuses what does not fit messages, floating point or the shares' modulus."""
+        for name, most in (("bucket_cap", _MOST_PLACES), ("max_users", _MOST_USERS)):
+            if getattr(self, name) > most:
+                raise ValueError(f"{name} must be at most {most}, got {getattr(self, name)}")
+        if self.buckets.dimension > LARGEST_VECTOR:
+            raise ValueError(f"buckets must have at most {LARGEST_VECTOR} dimensions, got {self.buckets.dimension}")
+        if not self.longest <= _FARTHEST * self.buckets.diameter:
+            raise ValueError(
+                f"buckets must lie within {_FARTHEST} diameters of the origin, where floating point keeps their "
+                f"members together: got length {self.longest:.6g}, diameter {self.buckets.diameter:.6g}"
+            )
+
+    def _check_bill(self) -> None:
+        """Refuses what has no bill, or no plan for the largest bucket that there can be."""
+        if self.rate < 1 and self.report_epsilon < -math.log1p(-self.rate):
+            raise InfeasibleBudget(
+                "rate", f"sampling at {self.rate!r} costs {-math.log1p(-self.rate):.6g} of report_epsilon "
+                f"{self.report_epsilon!r}",
+            )  # fmt: skip
+        self._reports_delta()  # raises for a threshold or dummies that cannot be billed
+        bits = self.plan((self.max_users,)).modulus.bit_length() - 1
+        if bits > LARGEST_MODULUS.bit_length() - 2:  # more released buckets take another bit at most
+            raise ValueError(
+                f"max_users, centroid_epsilon or the lengths of buckets must be smaller: sums of {self.max_users} "
+                f"users need shares modulo 2^{bits}, one bit below 2^62 at most"
+            )
+
+    def _reports_delta(self) -> float:
+        if self.rate == 1:
+            return 1.0
+        return reports_delta(self.report_epsilon, self.rate, self.threshold, self.dummy_shift, self.dummy_scale)
 
     @functools.cached_property
     def session(self) -> bytes:
-        """Digest of everything public: a message of another run is refused."""
+        """Digest of all public settings: a message of other settings is refused, one of another run of these is not."""
         hashed = hashlib.sha256()
         for record in (self, self.buckets):
             for entry in fields(record):
@@ -157,14 +201,10 @@ class Settings:
         records: `several`. What the channel sees (who took part in which phase) is not covered.
         Relation: replace_with_null; a user without a record asks for tags and reports none. Unit: record.
         """
-        delta = (
-            1.0
-            if self.rate == 1
-            else reports_delta(self.report_epsilon, self.rate, self.threshold, self.dummy_shift, self.dummy_scale)
-        )
         reports = Guarantee(
-            self.report_epsilon, delta, "record", "replace_with_null", ASSUMPTIONS, ("reports with dummies",)
-        )
+            self.report_epsilon, self._reports_delta(), "record", "replace_with_null", ASSUMPTIONS,
+            ("reports with dummies",),
+        )  # fmt: skip
         spent = (math.inf, 1.0) if self.noise_rule == "off" else (self.centroid_epsilon, self.centroid_delta)
         return reports.compose(Guarantee(*spent, "record", "replace_with_null", (), ("sums of users' noise",)))
 

@@ -8,11 +8,13 @@ from pathlib import Path
 from privlib.dp import NoiseSource
 from privlib.synthesis.protocol import oprf, ristretto
 from privlib.synthesis.protocol.dummies import draw_dummies
+from privlib.synthesis.protocol.log import owners_alone
 from privlib.synthesis.protocol.messages import (
     CLOCK,
     CONTRIBUTIONS,
     NONCE_BYTES,
     REQUESTS,
+    SESSION_BYTES,
     SYNTHESIS,
     TAG_BYTES,
     TAGGING,
@@ -27,13 +29,14 @@ from privlib.synthesis.protocol.messages import (
     TagReply,
     TagRequest,
     encode,
-    frame,
 )
-from privlib.synthesis.protocol.sealing import sealed
+from privlib.synthesis.protocol.sealing import SEAL_BYTES, sealed
 from privlib.synthesis.protocol.server import Refused, Server, summed
 from privlib.synthesis.protocol.settings import Settings
 
 _KEY, _DUMMIES = b"K", b"D"
+_REPORT_BYTES = NONCE_BYTES + TAG_BYTES
+_BOX_BYTES = SEAL_BYTES + 1 + SESSION_BYTES + _REPORT_BYTES
 
 
 class KeyLost(ValueError):
@@ -49,7 +52,9 @@ class TaggingServer(Server):
     from then on nobody can compute a tag, of a released bucket or any other, and a request gets no answer. (Not
     defended: what a disk or Python's memory keeps of deleted bytes, or a server that copies its key.)
     What it learns: how many users asked, the released tags and counts, which random nonces contributed where. Vectors
-    are hidden from it by the other share. Dummies go through the channel, sealed to the `synthesis_key`.
+    are hidden from it by the other share. Dummies go through the channel, each sealed to the `synthesis_key` once and
+    for all: were it sealed again for a repeated end of the requests, the channel could not tell the two boxes for one,
+    and the synthesis server would know the reports that come twice for dummies.
     """
 
     address = TAGGING
@@ -71,17 +76,11 @@ class TaggingServer(Server):
         self._key = None
         self._key_path.unlink(missing_ok=True)
 
-    def _frame(self, destination: bytes, message: Message) -> bytes:
-        if not isinstance(message, Report):
-            return super()._frame(destination, message)
-        payload = encode(message, self.settings.session)
-        return frame(self.address, destination, sealed(payload, self._synthesis_key, self._noise))
-
     def _begin(self) -> None:
         self.public_key: bytes | None = None
         """What every user must know beforehand: the proofs are held against it."""
         self._key: oprf.KeyPair | None = None
-        self._dummies: list[Report] | None = None
+        self._dummies: dict[Report, bytes] | None = None  # each with the box that it is sent in
         self._requests = 0
         self._closed: set[int] = set()
         self._opened: dict[bytes, tuple[bytes, ...]] = {}
@@ -91,9 +90,11 @@ class TaggingServer(Server):
         if kind == _KEY:
             self.public_key = data
             return
-        size = NONCE_BYTES + TAG_BYTES
+        size = _REPORT_BYTES + _BOX_BYTES
         parts = [data[at : at + size] for at in range(0, len(data), size)]
-        self._dummies = [Report(part[:NONCE_BYTES], part[NONCE_BYTES:]) for part in parts]
+        self._dummies = {
+            Report(part[:NONCE_BYTES], part[NONCE_BYTES:_REPORT_BYTES]): part[_REPORT_BYTES:] for part in parts
+        }
 
     def _check(self, source: bytes, message: Message) -> None:
         match message:
@@ -112,6 +113,9 @@ class TaggingServer(Server):
                     raise Refused("a release comes once, after the requests")
                 if min(counts, default=self.settings.threshold) < self.settings.threshold:
                     raise Refused("a released count is below the threshold")
+                users, places = self.settings.max_users, self.settings.bucket_cap
+                if max(counts, default=0) > users or sum(counts) > users * places:
+                    raise Refused(f"released counts are more than {users} users in {places} buckets each can report")
             case Contribution():
                 if CONTRIBUTIONS in self._closed:
                     raise Refused("contribution after the last")
@@ -139,7 +143,7 @@ class TaggingServer(Server):
             case Holding(tag, nonces):
                 self._opened[tag] = nonces
 
-    def _answer(self, source: bytes, message: Message) -> list[tuple[bytes, Message]]:
+    def _answer(self, source: bytes, message: Message) -> list[tuple[bytes, Message | bytes]]:
         match message:
             case TagRequest(blinded) if self._key is not None:
                 evaluated, proof = oprf.evaluate(self._key, blinded, self._noise)
@@ -148,13 +152,13 @@ class TaggingServer(Server):
                 if self._dummies is None:
                     self._remember(_DUMMIES + self._drawn())
                 self._erase()
-                return [(SYNTHESIS, dummy) for dummy in self._dummies]
+                return [(SYNTHESIS, box) for box in self._dummies.values()]
             case Holding(tag, nonces):
                 return [(SYNTHESIS, self._partial_sum(tag, nonces))]
         return []
 
     def _drawn(self) -> bytes:
-        """Dummy reports: for every multiplicity below the threshold a random number of fresh random tags."""
+        """Dummy reports, each with its box: for every multiplicity below the threshold some number of random tags."""
         numbers = draw_dummies(
             self.settings.threshold, self.settings.dummy_shift, self.settings.dummy_scale, self._noise.child("dummies")
         )
@@ -164,8 +168,11 @@ class TaggingServer(Server):
             for _ in range(number):
                 tag = bytes(coins.integers(256, TAG_BYTES).astype("u1"))
                 nonces = coins.integers(256, (multiplicity, NONCE_BYTES)).astype("u1")
-                reports.append(b"".join(nonce.tobytes() + tag for nonce in nonces))
-        return b"".join(reports)
+                reports += [Report(nonce.tobytes(), tag) for nonce in nonces]
+        return b"".join(report.nonce + report.tag + self._sealed(report) for report in reports)
+
+    def _sealed(self, report: Report) -> bytes:
+        return sealed(encode(report, self.settings.session), self._synthesis_key, self._noise)
 
     def _partial_sum(self, tag: bytes, nonces: tuple[bytes, ...]) -> PartialSum:
         mine = self.shares[tag]
@@ -176,7 +183,7 @@ class TaggingServer(Server):
 
 
 def _write(path: Path, seed: bytes) -> None:
-    with path.open("wb") as file:
+    with open(path, "wb", opener=owners_alone) as file:
         file.write(seed)
         file.flush()
         os.fsync(file.fileno())

@@ -86,15 +86,15 @@ class User:
 
     def receive(self, data: bytes) -> list[bytes]:
         """Answers a frame. What is malformed or out of place is passed over; a bad proof stops the user for good."""
-        source, _, payload = unframe(data)
         try:
+            source, _, payload = unframe(data)
             message = decode(payload, self._settings.session)
         except Malformed:
             return []
         match message:
             case TagReply() if source == TAGGING and self._asked and self._reported is None and not self.stopped:
                 return self._report(message)
-            case Release() if source == SYNTHESIS and self._reported and not self._contributed:
+            case Release() if source == SYNTHESIS and self._reported and not self._contributed and self._fits(message):
                 self._contributed = True
                 return self._contribute(message)
         return []
@@ -115,6 +115,14 @@ class User:
                 self._reported[output[:TAG_BYTES]] = nonce, vector
                 frames.append(self._frame(SYNTHESIS, Report(nonce, output[:TAG_BYTES])))
         return frames
+
+    def _fits(self, message: Release) -> bool:
+        """Whether it names a tag that this user reported, and counts that there can be.
+
+        Another run's release names no such tag, and must not use up the only contribution. Other counts have no plan.
+        """
+        possible = range(self._settings.threshold, self._settings.max_users + 1)
+        return not self._reported.keys().isdisjoint(message.tags) and all(count in possible for count in message.counts)
 
     def _contribute(self, message: Release) -> list[bytes]:
         plan = self._settings.plan(message.counts)

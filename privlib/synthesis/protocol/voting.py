@@ -5,8 +5,9 @@ noise to all M counts, and sends two additive shares of them; the servers add up
 sampled, and nobody may leave between rounds. This is the least such a protocol can send: no names, no proofs.
 What is left out costs more (generating and embedding the candidates, registering voters), none of it the user's.
 
-Bill: a record moves one count by one, in each round; T rounds compose by zCDP. A vote counts `height` grid steps, so
-that a user's own part of the noise stays where the bound of a sum of discrete Gaussians is tight.
+Bill: a record moves one count by one, in each round; T rounds compose by zCDP. Its voter adds noise with or without it:
+who stayed away would take its part of the noise along, so the number of voters is public. A vote counts `height` grid
+steps, so that a user's own part of the noise stays where the bound of a sum of discrete Gaussians is tight.
 Source: Xie and others 2024 (Aug-PE, central); the distributed form after Fre-E2T, Appendix B.1, and `noise`.
 """
 
@@ -30,7 +31,8 @@ _WRAP_BITS = 60  # as in `settings`
 @dataclass(frozen=True)
 class VotingRounds:
     """Public settings: `candidates` M, `dimension` d of an embedding, `rounds` T, `voters` N >= 2, all of whom stay;
-    (`epsilon`, `delta`) of all rounds together, unit record, one record a voter, relation add_drop."""
+    (`epsilon`, `delta`) of all rounds together, unit record, one record a voter, relation replace_with_null: a voter
+    without a record votes for nobody and adds its noise."""
 
     candidates: int
     dimension: int
@@ -72,12 +74,15 @@ class VotingRounds:
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of all that is opened, by the bound of `noise` and zCDP composition; at most (epsilon, delta)."""
+        """Of all that is opened, by the bound of `noise` and zCDP composition; at most (epsilon, delta).
+
+        Relation replace_with_null, N public: (epsilon, delta) does not cover a voter who is left out with its noise.
+        """
         one = summed_epsilon(self.voters, self.user_std, float(self.height), self.candidates) ** 2 / 2
-        total = ZCDP(one * self.rounds * (1 + 1e-12), "record", "add_drop")
+        total = ZCDP(one * self.rounds * (1 + 1e-12), "record", "replace_with_null")
         assumed = ("servers do not collude", "every voter stays for every round", "one record a voter")
         part = (f"votes with users' noise, {self.rounds} rounds",)
-        return Guarantee(total.epsilon(self.delta), self.delta, "record", "add_drop", assumed, part)
+        return Guarantee(total.epsilon(self.delta), self.delta, "record", "replace_with_null", assumed, part)
 
     def broadcast(self, candidates: np.ndarray) -> bytes:
         """The frame that every voter gets in every round: float32[M, d] after a header like any message's."""
@@ -91,10 +96,11 @@ class VotingRounds:
         table = table.astype(np.float32)
         return int(np.argmax(2 * (table @ vector) - np.einsum("ij,ij->i", table, table)))
 
-    def noisy_vote(self, choice: int, noise: NoiseSource) -> np.ndarray:
-        """int64[M] in steps: `height` at `choice`, plus the voter's noise everywhere."""
+    def noisy_vote(self, choice: int | None, noise: NoiseSource) -> np.ndarray:
+        """int64[M] in steps: `height` at `choice` (None: nowhere, no record), plus the voter's noise everywhere."""
         votes = np.zeros(self.candidates, dtype=np.int64)
-        votes[choice] = self.height
+        if choice is not None:
+            votes[choice] = self.height
         return noise.child("noise").add_discrete_gaussian(votes, self.user_std)
 
     def ballots(self, votes: np.ndarray, noise: NoiseSource) -> list[bytes]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from privlib.dp import Simulation
 from privlib.synthesis.protocol import messages as m
 from privlib.synthesis.protocol.channel import Channel
-from privlib.synthesis.protocol.log import DamagedLog, Log
+from privlib.synthesis.protocol.log import DamagedLog, Log, read_log
 from privlib.synthesis.protocol.shares import Share
 
 SESSION = b"session!"
@@ -191,11 +191,22 @@ def test_a_log_is_read_back_and_a_torn_end_is_dropped(tmp_path):
         assert Log(path).records == [*records[:2], b"again"]
 
 
+def test_a_reader_leaves_a_torn_end_to_the_writer(tmp_path):
+    path, records = tmp_path / "log", [b"first", b"second", b"third" * 10]
+    whole = logged(path, records)
+    assert read_log(path) == records
+    for cut in range(len(whole) - len(records[2]) - 16, len(whole)):
+        path.write_bytes(whole[:cut])
+        assert read_log(path) == records[:2]
+        assert path.read_bytes() == whole[:cut]
+
+
 def test_a_damaged_log_is_not_read(tmp_path):
     """Every byte of the file: none can change without being seen, and none is taken for a torn end."""
     path = tmp_path / "log"
     whole = logged(path, [b"first", b"second"])
     for at in range(len(whole)):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-        with pytest.raises(DamagedLog):
-            Log(path)
+        for read in (Log, read_log):
+            with pytest.raises(DamagedLog):
+                read(path)

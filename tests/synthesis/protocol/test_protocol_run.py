@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from privlib.synthesis import AnchoredBuckets, CentroidRelease, JLBuckets
 from privlib.synthesis.protocol import dummies, oprf
 from privlib.synthesis.protocol import messages as m
 from privlib.synthesis.protocol.noise import summed_epsilon
+from privlib.synthesis.protocol.processes import run_here
 from privlib.synthesis.protocol.run import Incomplete
 from privlib.synthesis.protocol.server import transcript
 
@@ -287,7 +289,7 @@ def test_bad_settings_are_refused(stage, changes):
         stage(**changes)
 
 
-def test_a_message_of_another_run_is_refused(stage):
+def test_a_message_of_other_settings_is_refused(stage):
     """Any public setting changed is another session."""
     first, other = stage(name="a"), stage(name="b", public_seed=1)
     assert first.settings.session != other.settings.session
@@ -295,6 +297,22 @@ def test_a_message_of_another_run_is_refused(stage):
     for data in other.host.begin(other.addresses):
         assert first.tagging.receive(data) == []
     assert set(first.tagging.refused) == {"message of another session"}
+
+
+@pytest.mark.parametrize("left", ["tagging.log", "synthesis.log"])
+def test_the_directory_of_an_earlier_run_is_refused(stage, tmp_path, left):
+    """A server would go on from its log and publish the earlier run's buckets for the later run's users."""
+    run = stage()
+    directory = tmp_path / "logs"
+    directory.mkdir()
+    run_here(run.settings, run.records, directory, seed=1)
+    kept = (directory / left).read_bytes()
+    for path in directory.iterdir():
+        if path.name != left:
+            path.unlink()
+    with pytest.raises(ValueError, match=f"directory .*{re.escape(str(directory))} with {left}"):
+        run_here(run.settings, run.records[:8], directory, seed=2)
+    assert [(path.name, path.read_bytes()) for path in directory.iterdir()] == [(left, kept)]
 
 
 def test_a_run_that_publishes_nothing_is_an_error(stage):

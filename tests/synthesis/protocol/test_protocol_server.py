@@ -1,14 +1,15 @@
-"""Frames in batches: one wait for the disk, the same state, the same answers, each once."""
+"""Frames in batches: one wait for the disk, the same state, the same answers, each once; and the files of a server."""
 
 from __future__ import annotations
 
 import os
+import stat
 
 import pytest
 
 from privlib.synthesis.protocol import messages as m
 from privlib.synthesis.protocol.log import Log
-from privlib.synthesis.protocol.server import transcript
+from privlib.synthesis.protocol.server import Broken, transcript
 
 
 def test_a_batch_waits_for_the_disk_once_and_does_what_single_frames_do(stage, monkeypatch):
@@ -81,3 +82,70 @@ def test_equal_answers_of_a_batch_are_sent_once(stage):
     run.synthesis.receive_all = receive_all
     run.run()
     assert sums == [(2, 1)]
+
+
+@pytest.mark.parametrize("error", [MemoryError, OSError, KeyboardInterrupt])
+def test_a_server_that_failed_midway_must_be_started_again(stage, monkeypatch, error):
+    """The first request of the batch is in memory and not in the log: it is not answered before a restart."""
+    run = stage()
+    first, second, third, *_ = run.host.begin(run.addresses)
+    accept, calls = run.tagging._accept, []
+
+    def failing(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise error
+        accept(*arguments)
+
+    monkeypatch.setattr(run.tagging, "_accept", failing)
+    with pytest.raises(error):
+        run.tagging.receive_all([first, second])
+    for data in (first, second, third):
+        with pytest.raises(Broken, match="start it again"):
+            run.tagging.receive(data)
+    again = run.new_tagging()
+    assert again._requests == 0
+    assert len(again.receive_all([first, second, third])) == 3
+
+
+def test_a_refused_frame_breaks_nothing(stage):
+    run = stage()
+    assert run.tagging.receive_all([b"bad"]) == []
+    assert run.tagging.receive(run.host.begin(run.addresses)[0])
+
+
+def test_a_transcript_is_read_without_writing(stage):
+    """A server is in the middle of a record: whoever looks sees what is whole, and the record can be finished."""
+    run = stage()
+    run.tagging.receive_all(run.host.begin(run.addresses))
+    path, records = run.directory / "tagging.log", [*run.tagging._log.records, bytes(300)]
+    before = path.stat().st_size
+    run.tagging._log.append(records[-1])
+    whole = path.read_bytes()
+    path.write_bytes(whole[: before + 100])
+    path.chmod(0o400)
+    assert len(transcript(path, run.settings)) == len(run.addresses)
+    assert path.read_bytes() == whole[: before + 100]
+    path.chmod(0o600)
+    with path.open("ab") as file:
+        file.write(whole[before + 100 :])
+    assert Log(path).records == records
+
+
+def test_there_is_no_transcript_without_a_log(stage):
+    run = stage()
+    with pytest.raises(FileNotFoundError):
+        transcript(run.directory / "other.log", run.settings)
+    assert not (run.directory / "other.log").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_keys_and_logs_are_their_owners_alone(stage):
+    """They hold secrets: both boxes' seeds and the function's key. Under a umask that forbids nothing."""
+    old = os.umask(0)
+    try:
+        run = stage()
+    finally:
+        os.umask(old)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in run.directory.iterdir()}
+    assert modes == {"tagging.key": 0o600, "tagging.log": 0o600, "synthesis.log": 0o600}

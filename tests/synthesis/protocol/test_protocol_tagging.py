@@ -1,4 +1,4 @@
-"""The tagging server's key: on the disk before it is spoken of, gone when the requests are closed."""
+"""The tagging server: its key, gone when the requests are closed; dummies sealed once; no release beyond the users."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from privlib.synthesis.protocol.sealing import sealed
 from privlib.synthesis.protocol.tagging import KeyLost
 
 
+def end_of_requests(run):
+    return m.frame(m.CLOCK, m.TAGGING, m.encode(m.Close(m.REQUESTS), run.settings.session))
+
+
 def closed(run):
     """The run's tagging server after the requests of all users and their end; the requests."""
     requests = run.host.begin(run.addresses)
     assert all(run.tagging.receive(data) for data in requests)
-    run.tagging.receive(m.frame(m.CLOCK, m.TAGGING, m.encode(m.Close(m.REQUESTS), run.settings.session)))
+    run.tagging.receive(end_of_requests(run))
     return requests
 
 
@@ -69,3 +73,41 @@ def test_a_whole_run_leaves_no_key_behind(stage):
     run = stage()
     run.run()
     assert sorted(path.name for path in run.directory.iterdir()) == ["synthesis.log", "tagging.log"]
+
+
+# dummies
+
+
+def test_a_repeated_end_of_the_requests_names_no_dummy(stage):
+    """The same boxes each time, also after a restart: the channel takes them for one frame each, so no report reaches
+    the synthesis server twice and none is known for a dummy."""
+    run = stage(dummy_shift=6, dummy_scale=2.0)
+    closed(run)
+    once, again = (run.tagging.receive(end_of_requests(run)) for _ in range(2))
+    restarted = run.new_tagging().receive(end_of_requests(run))
+    assert len(once) == len(run.tagging._dummies) > 10
+    assert once == again == restarted
+    run.channel.accept_all([*once, *again, *restarted])
+    reports = [run.boxes[m.SYNTHESIS].opened(m.unframe(data)[2]) for data in run.channel.flush()]
+    assert len(reports) == len(set(reports)) == len(once)
+
+
+# a release that no run can have
+
+
+@pytest.mark.parametrize("counts", [(17,), (4, 17), (100_000,), (16, 16, 4)])
+def test_counts_beyond_the_users_are_refused(stage, counts):
+    """16 users, 2 buckets each: 16 reports of one tag and 32 in all. Plans take memory by the largest count."""
+    run = stage(max_users=16, bucket_cap=2)
+    closed(run)
+    tags = tuple(bytes([number]) * 32 for number in range(len(counts)))
+
+    def released(counts):
+        release = m.Release(tags[: len(counts)], counts)
+        run.tagging.receive(m.frame(m.SYNTHESIS, m.TAGGING, m.encode(release, run.settings.session)))
+
+    released(counts)
+    assert run.tagging.refused == ["released counts are more than 16 users in 2 buckets each can report"]
+    assert run.tagging.plan is None
+    released(tuple(min(count, 16) for count in counts[:2]))  # 32 at most: has a place
+    assert run.tagging.plan is not None

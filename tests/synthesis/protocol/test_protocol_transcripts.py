@@ -154,6 +154,33 @@ def test_handles_hide_the_senders_from_the_servers(finished):
         assert not sources & set(finished.addresses)
 
 
+def test_the_channel_forgets_whose_handles_stand_in_the_logs(finished):
+    """Of requests, reports and contributions alike: a nonce joins a user's last two, so one of them known is enough."""
+    known = set()
+    for name in ("tagging", "synthesis"):
+        for source, message in transcript(finished.directory / f"{name}.log", finished.settings):
+            if source not in (m.TAGGING, m.SYNTHESIS, m.CLOCK):
+                try:
+                    finished.channel.back(m.frame(m.TAGGING, source, b""))
+                    known.add(type(message))
+                except m.Malformed:
+                    pass
+    assert known == set()
+
+
+def test_the_channel_finds_the_way_back_until_the_next_flush(stage):
+    """In the middle of a run: replies to requests go out, and once the reports are passed on nobody asked any more."""
+    run = stage()
+    run.channel.accept_all(run.host.begin(run.addresses))
+    replies = run.tagging.receive_all(run.channel.flush())
+    assert sorted(m.unframe(data)[1] for data in run.channel.back_all(replies)) == run.addresses
+    run.channel.accept_all(run.host.receive_all(run.channel.back_all(replies)))
+    run.channel.flush()
+    for data in replies:
+        with pytest.raises(m.Malformed, match="unknown handle"):
+            run.channel.back(data)
+
+
 def test_a_null_user_is_seen_asking_and_no_more(stage):
     """Replace one record by none: the tagging server sees as many requests, the synthesis server one report less."""
     full = stage(name="full")

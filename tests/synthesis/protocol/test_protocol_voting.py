@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from privlib.baselines.aug_pe import nearest_candidates
-from privlib.dp import Simulation, largest_rho
+from privlib.dp import Simulation, hockey_stick, largest_rho
 from privlib.synthesis.protocol import messages as m
-from privlib.synthesis.protocol.noise import summed_epsilon
+from privlib.synthesis.protocol.noise import summed_epsilon, summed_log_pmf
 from privlib.synthesis.protocol.server import summed
 from privlib.synthesis.protocol.shares import Share, combine
 from privlib.synthesis.protocol.voting import VotingRounds, read_ballot
@@ -66,6 +66,40 @@ def test_the_bill_is_met_and_hardly_missed(voters, epsilon):
     assert 20 * one <= largest_rho(epsilon, 1e-6)
     less = summed_epsilon(voters, max(0.5, rounds.user_std / 1.01), float(rounds.height), 1000) ** 2 / 2
     assert rounds.user_std == 0.5 or 20 * less > largest_rho(epsilon, 1e-6)
+
+
+def opened_law(rounds, votes, noises):
+    """ln law of one opened count, in steps, with so many votes in it and the noise of so many voters."""
+    points, law = summed_log_pmf(noises, rounds.user_std)
+    padded = np.full(2 * 200 + 1, -np.inf)
+    padded[points + votes * rounds.height + 200] = law
+    return padded
+
+
+def worst_delta(rounds, neighbour):
+    """Delta at the stated epsilon of a vote for the one candidate, against `neighbour`, in both directions."""
+    voted = opened_law(rounds, 1, rounds.voters)
+    epsilon = rounds.guarantee.epsilon
+    return max(hockey_stick(voted, neighbour, epsilon), hockey_stick(neighbour, voted, epsilon))
+
+
+@pytest.mark.parametrize("voters", [2, 5, 20])
+def test_the_bill_holds_for_the_relation_that_it_states(voters):
+    """Every outcome of one count, one round. Without a record the noise of all voters stays; the control takes a voter
+    out together with its noise, which is what add_drop would mean, and breaks the bill."""
+    rounds = VotingRounds(candidates=1, dimension=2, rounds=1, voters=voters, epsilon=1.0, delta=1e-3)
+    neighbours = {
+        "replace_with_null": opened_law(rounds, 0, voters), "add_drop": opened_law(rounds, 0, voters - 1)
+    }  # fmt: skip
+    found = worst_delta(rounds, neighbours[rounds.guarantee.relation])
+    assert 0.1 * rounds.delta < found <= rounds.guarantee.delta
+    assert worst_delta(rounds, neighbours["add_drop"]) > 1.5 * rounds.delta
+
+
+def test_a_voter_without_a_record_adds_the_same_noise():
+    null, voted = (ROUNDS.noisy_vote(choice, Simulation(2)) for choice in (None, 7))
+    assert (voted - null).tolist() == [ROUNDS.height if place == 7 else 0 for place in range(40)]
+    assert np.count_nonzero(null) > 10
 
 
 def test_sums_stay_far_inside_the_modulus():
