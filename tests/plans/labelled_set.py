@@ -14,6 +14,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "book" / "labelled"
 PREFIX = {"development": "dev", "evaluation": "eval", "development-b": "devb", "development-c": "devc"}
+PREFIX |= {"development-d": "devd", "development-e": "deve"}
 SHARED = ("drug_laplace", "airline", "courses")
 PLANS = {
     "development": ("news_gaussian", "mortgage", "restaurants", "hotel", "library", *SHARED),
@@ -21,6 +22,10 @@ PLANS = {
     "development-b": ("museum", "bugs", "transit", "clinic", "exits"),
     "development-c": ("vet_visits", "energy_calls", "game_reviews", "conference_feedback", "tenancy_disputes"),
 }
+PLANS |= dict.fromkeys(
+    ("development-d", "development-e"), ("farm_line", "parcel_notes", "school_letters", "cycling_forum")
+)
+DRAWS = dict.fromkeys(PREFIX, (55, 3)) | {"development-d": (150, 1), "development-e": (150, 1)}  # of `Maker.items`
 CLASSES = {"foreign_atom": ["atom"], "foreign_atom_synonym": ["atom"]}  # which sentences carry a corruption
 CLASSES |= {"wrong_number_digits": ["mass"], "wrong_number_words": ["words"], "wrong_percentage": ["pct"]}
 CLASSES |= {"wrong_fraction": ["frac"], "wrong_magnitude": ["mass", "words"], "wrong_bin": ["bin"]}

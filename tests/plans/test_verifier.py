@@ -262,9 +262,9 @@ def test_disguised_words_are_seen_through():
 
 
 def test_without_a_universe_words_from_nowhere_are_rejected_with_their_place():
-    text = "Long wait is common, and so is asbestos exposure."
+    text = "Long wait is common. We thank the asbestos inspectors."
     (violation,) = plans.verify(text, PLAN).violations
-    assert text[slice(*violation.span)] == "asbestos exposure"
+    assert text[slice(*violation.span)] == "asbestos inspectors"
     assert plans.verify(text, PLAN, UNIVERSE).accepted
 
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 SHOWN = {
     "evaluation": "evaluation: not seen while tuning",
-    "development": "development: seen while tuning",
-    "development-b": "development-b: seen, another hand",
-    "development-c": "development-c: seen last, a third hand",
+    "development-e": "development-e: only its totals seen",
+    "development-d": "development-d: seen, tuned on last",
+    "development": "development: seen, tuned on first",
 }
 MEASURES = ("recall", "specificity", "precision")
 ORIGINS = ("template", "prose", "model")

@@ -12,7 +12,7 @@ SMALLEST = 1e-18  # deltas below this are not drawn
 
 
 def compute(epsilon: float, delta: float, sensitivity: float) -> Shown:
-    """The least noise for the budget, beside the textbook's formula, and the exact privacy curve of it."""
+    """The least noise for the budget, beside the classical formula, and the exact privacy curve of it."""
     made = calibration(epsilon, delta, sensitivity)
     numbers = [
         Number("noise_std", "Gaussian noise, standard deviation", made.noise_std),
@@ -22,8 +22,8 @@ def compute(epsilon: float, delta: float, sensitivity: float) -> Shown:
         textbook = classical_gaussian_noise_std(epsilon, delta, sensitivity)
         truth = gaussian_delta(epsilon, textbook, sensitivity)
         numbers += [
-            Number("textbook_std", "textbook formula, standard deviation", textbook),
-            Number("textbook_delta", "exact δ of the textbook's noise", truth, f"{truth:.2e}"),
+            Number("textbook_std", "classical formula, standard deviation", textbook),
+            Number("textbook_delta", "exact δ of the classical noise", truth, f"{truth:.2e}"),
         ]
     curve = [
         {"epsilon": float(at), "delta": float(cost)}

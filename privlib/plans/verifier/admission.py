@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from privlib.plans.verifier import lexicon
+from privlib.plans.verifier import lexicon, topics
 from privlib.plans.verifier.owners import Owners
-from privlib.plans.verifier.promises import negated
+from privlib.plans.verifier.promises import UNTRUE, negated
 from privlib.plans.verifier.tokens import Token
 from privlib.plans.verifier.words import Contents
 
-_NOT = frozenset(w for w in lexicon.NEGATIONS if w not in ("no", "nor", "hardly", "without", "neither"))
-_TELLS = frozenset(
-    ("is", "are", "was", "were", "may", "might", "could", "has", "have", "made", "make", "makes", "entered")
-)
+_NOT = frozenset(w for w in lexicon.NEGATIONS if w not in ("no", "nor", "hardly", "without", "neither", "nowhere"))
 _KEPT = lexicon.SINGULARS | {"mention", "trace", "sign", "place", "room", "space", "line", "row"}
 _ABOUT = frozenset(("called", "for", "named", "of", "on", "about", "labelled", "as"))
 _LEAVES = frozenset(
@@ -34,6 +32,15 @@ _LEAVES = frozenset(
         "ignores",
     ]
 )
+_GONE = frozenset(
+    ("dropped", "discarded", "removed", "rejected", "struck", "suppressed", "withheld", "cut", "eliminated", "barred")
+)
+_LEAVES |= {"rejected", "rejects", "stopped", "stops", "refused", "blocked", "missed"}
+_BE = frozenset(("been", "was", "were", "is", "are", "got", "be"))
+_AWAY = {word: ("over", "back", "out", "off", "aside") for word in ("passed", "held", "kept", "filtered", "ruled")}
+_AWAY |= dict.fromkeys(
+    ("screened", "weeded", "struck", "crossed", "sorted", "turned", "shut", "thrown"), ("out", "off", "away")
+)
 _SEES = frozenset(
     [
         "find",
@@ -52,22 +59,6 @@ _SEES = frozenset(
         "encounter",
     ]
 )
-_FRAMES = lexicon.ADMISSION - {"appear", "appears", "part", "present", "reported"} | {"admission", "entry", "selection"}
-_FRAMES |= {
-    "list",
-    "plan",
-    "release",
-    "report",
-    "published",
-    "publication",
-    "survived",
-    "picked",
-    "kept",
-    "theme",
-    "themes",
-}
-_SHORT = 24  # tokens of a sentence that says no more than what is in the plan
-_VAGUE = frozenset(("one", "label", "point", "matter", "entry", "item"))
 _PLAN = lexicon.WHOLES | {"themes", "topics"}
 _STEPS = (
     lexicon.ARTICLES
@@ -78,6 +69,24 @@ _MENTION = frozenset(
     ("mention", "mentions", "name", "names", "list", "lists", "contain", "contains", "include", "includes")
 )
 _FINITE = lexicon.PLACING | {"has", "have", "had", "does", "do", "did", "will", "would", "can", "could", "may", "might"}
+_LOST = frozenset(
+    [
+        ("left", "off"),
+        ("turned", "down"),
+        ("fell", "through"),
+        ("fell", "victim"),
+        ("falls", "victim"),
+        ("slipped", "through"),
+    ]
+)
+_SPENT = frozenset(("devoted", "is", "was", "said", "say", "released", "written", "heard", "goes", "went"))
+_SHOWN = frozenset(("featured", "feature", "shown", "represented", "pass", "occur", "covered"))
+_COMES = frozenset(("come", "came", "get", "got", "turn", "turned", "show", "crop"))
+_CHOSEN = frozenset(("chosen", "picked", "kept", "returned", "published", "let"))
+_PARTS = frozenset(("mechanism", "selection", "sampler", "privacy", "how", "noise", "procedure", "algorithm"))
+_READERS = (
+    lexicon.DOCUMENT | lexicon.THEMES | {"you", "we", "i", "one", "nobody", "reader", "readers", "anyone", "it", "they"}
+)
 _BACK = frozenset((",", "and", "or", "&", "as", "well", "also", "together", "along", "besides", "alongside"))
 _OPENED = frozenset((":", "(", "|", "-", "–", "—"))
 _ITEMS = frozenset((",", "and", "or", "&"))
@@ -106,10 +115,19 @@ def denials(tokens: list[Token], first: int, last: int, free: Sequence[bool], cl
         end = None
         if (word in _NOT or word in lexicon.FAILURES) and after[0] not in ("only", "just", "merely"):
             end = _denied(after)
+            if end is None and after[0] in ("have", "has", "hold") and "" in after[1:3]:
+                end = 1 if {t.text for t in tokens[max(first, k - 4) : k]} & _PLAN else None
         elif word == "no" and after[0] in _KEPT and after[1] in _ABOUT:
             end = 1
-        elif word in lexicon.ABSENT and (set(after[1:4]) & lexicon.WHOLES and after[0] in ("from", "in", "on")):
-            end = None if negated(tokens, free, first, k) else 3
+        elif word == "no" and k > first and tokens[k - 1].text in ("has", "have", "gets", "got"):
+            plan = {t.text for t in tokens[max(first, k - 4) : k]} & _PLAN
+            end = (
+                0
+                if (after[0] in ("row", "line", "entry", "mention") and _ends(after[1:])) or (after[0] == "" and plan)
+                else None
+            )
+        elif (reach := _missing(tokens, k, first, last, free, after)) is not None:
+            end = None if negated(tokens, free, first, k) else reach
         elif word in _LEAVES and "" in after[:3] and not negated(tokens, free, first, k):
             end = 0 if {t.text for t in tokens[max(first, k - 5) : k]} & (_PLAN | {"selection", "mechanism"}) else None
         elif word in ("left", "fell", "falls", "dropped", "drops") and after[0] == "out":
@@ -119,6 +137,55 @@ def denials(tokens: list[Token], first: int, last: int, free: Sequence[bool], cl
     return found
 
 
+def _missing(tokens: list[Token], k: int, first: int, last: int, free: Sequence[bool], after: list[str]) -> int | None:
+    """How far words reach after k that say without a "not" that something was not admitted: "absent", "passed over"."""
+    word = tokens[k].text
+    told = k > first and tokens[k - 1].text in _BE
+    if word in lexicon.ABSENT and (set(after[1:4]) & lexicon.WHOLES and after[0] in ("from", "in", "on")):
+        return 3
+    if (word in _GONE and told) or (word == "vain" and after[0] == "for"):
+        return 0
+    unsaid = word[:2] == "un" and word[2:] in lexicon.ADMISSION | {"published"}
+    if (unsaid or word in lexicon.ABSENT - {"nowhere"}) and _ends(after) and not all(free[max(first, k - 40) : k]):
+        return 0 if told or tokens[k - 1].text in ("remains", "remained", "goes", "went") else None
+    if word == "nowhere" and after[:2] == ["to", "be"]:
+        return 2
+    plan = {t.text for t in tokens[max(first, k - 4) : k]} & _PLAN
+    if word in ("without", "missing") and plan and "" in after[:2]:
+        return 0
+    if word == "outside" and set(after[:3]) & lexicon.WHOLES:
+        return 2
+    if word == "nothing" or (word == "no" and after[0] in ("row", "line", "entry", "word")):
+        reach = next((i for i, text in enumerate(after[:5]) if text in ("about", "on", "to", "of")), None)
+        if reach is not None and "" in after[reach + 1 : reach + 3] and set(after[:reach]) & _SPENT:
+            return reach + 1
+    if (word, after[0]) in _LOST or (word == "lost" and after[0] == "its" and after[1] in ("place", "row")):
+        return 1
+    if word == "out" and tokens[k - 1].text in _BE | {"stays", "remains"} and k > first:
+        left = after[0] == "of" and set(after[1:4]) & lexicon.WHOLES
+        return 0 if left or after[0] in ("", ".", ",") else None
+    if word in ("leaves", "leave") and plan and "" in after[:3]:
+        return 1 if "out" in {t.text for t in tokens[k : min(k + 12, last)]} else None
+    if (word == "not" and after[:2] == ["a", "word"]) or (word == "no" and after[0] in ("mention", "trace", "sign")):
+        return 2 if "" in after else None
+    if word in ("nowhere", "nothing") and "" in after:
+        named = after[0] in ("about", "on", "of", "concerning") and "" in after[1:3]
+        return 1 if named or (word == "nowhere" and set(after) & (lexicon.TELLING | _SEES)) else None
+    if word == "missed" and after[0] == "the" and after[1] in ("cut", "list", "plan", "selection", "threshold"):
+        return 2
+    if (word in _AWAY and after[0] in _AWAY[word] and after[1] != "to") or (
+        word == "silent" and after[0] in ("on", "about", "regarding") and "" in after[1:4]
+    ):
+        return 1
+    said = {t.text for t in tokens[k : min(k + 14, last)]} & (lexicon.ADMISSION | {"kept"})
+    return 1 if word in UNTRUE and after[0] in ("to", "that") and said else None
+
+
+def _ends(after: list[str]) -> bool:
+    """Whether a clause ends here, or tells from what."""
+    return after[0] in ("", ",", ".", ")", "and", "but", "from", "in", "on", "here") or after[0] in lexicon.BREAKS
+
+
 def _denied(after: list[str]) -> int | None:
     """How far a denial of admission reaches after its negation, or None where it denies something else."""
     for i, word in enumerate(after[:4]):
@@ -126,8 +193,24 @@ def _denied(after: list[str]) -> int | None:
             return None
         if word in _SEES and "" in after[i + 1 : i + 3]:
             return i + 1
-        if word in lexicon.ADMISSION or word in _MENTION:
+        if word in lexicon.ADMISSION | _CHOSEN or word in _MENTION or word in ("survive", "qualify", "figure"):
             return i + 1
+        if (word in ("make", "made") and after[i + 1] == "it") or (
+            word in ("get", "got") and after[i + 1] == "through"
+        ):
+            return i + 2
+        if word in _SHOWN or (word in _COMES and after[i + 1] in ("through", "in", "up")):
+            return i + 1 + (word in _COMES)
+        if word == "hear" and after[i + 1] in ("of", "about") and "" in after[i + 2 : i + 4]:
+            return i + 2
+        if word == "there" and i == 0 and after[1] in ("", ".", ","):
+            return i + 1
+        if word == "any" and i == 0 and after[1] == "":
+            return i + 1
+        if (word == "in" and after[i + 1] in ("there", "here")) or (word == "on" and after[i + 1] == "it"):
+            return i + 2
+        if word == "one" and after[i + 1] == "of" and set(after[i + 2 : i + 4]) & ({"them", "these"} | lexicon.THEMES):
+            return i + 3
         if word in ("make", "made", "enter", "reach") and set(after[i + 1 : i + 4]) & (lexicon.WHOLES | lexicon.LISTS):
             return i + 3
         if word in ("in", "of", "among") and set(after[i + 1 : i + 4]) & _PLAN:
@@ -172,7 +255,7 @@ def unknown_names(
     found: dict[int, Phrase] = {}
     clauses: dict[int, list[int]] = {}
     for k in odd:
-        if not words.strange(k):
+        if not words.strange(k) or topics.nameless(tokens, k, first, last):
             continue
         clauses.setdefault(owners.clause(k), []).append(k)
     held = {owners.clause(group.first) for group in owners.groups}
@@ -180,21 +263,28 @@ def unknown_names(
     # "tall trees: forty", "tall trees (4 %)": what follows the mark is said of what stands before it
     opened = {owners.clause(k): k for k in range(last - 1, first, -1) if tokens[k].text in _OPENED}
     told |= {clause - 1 for clause in opened if clause in told and clause not in held}
+    # ... and "third: tall trees" the other way round
+    told |= {c for c, k in opened.items() if tokens[k].text == ":" and c - 1 in told and c - 1 not in held}
     edges = {group.first for group in owners.groups}, {group.last for group in owners.groups}
-    framed = any(free[k] and tokens[k].text in _FRAMES for k in range(first, last))
     for clause, places in clauses.items():
         if clause in held:
             continue
         begin, end = places[0], places[-1] + 1
         if clause in told:
             found[clause] = Phrase(begin, end, "a claim about what the plan does not name")
-        elif last - first <= _SHORT and framed:
+        elif (
+            any(topics.added(tokens, k, first, last, free) for k in places)
+            or topics.framed(tokens, first, last, free, owners, places)
+            or any(topics.spoken_of(tokens, k, first, free) for k in places)
+        ):
             found[clause] = Phrase(begin, end, "said to be in the plan, which does not name it")
         elif _listed(tokens, first, last, begin, end, edges):
             found[clause] = Phrase(begin, end, "named beside themes of the plan, but not one of them")
     for k in odd:
         clause = owners.clause(k)
-        if clause not in found and _told(tokens, k, first, last, free, words):
+        if topics.nameless(tokens, k, first, last) or (clause in held and not all(free[k : min(k + 5, last)])):
+            continue  # what stands before a name describes it: "delivery to the wrong doorstep"
+        if clause not in found and topics.told(tokens, k, first, last, free):
             run = clauses.get(clause, [k])
             found[clause] = Phrase(k, max(run[-1] + 1, k + 1), "not a theme of the plan")
     return list(found.values())
@@ -234,60 +324,28 @@ def _listed(tokens: list[Token], first: int, last: int, begin: int, end: int, ed
     )
 
 
-def _told(tokens: list[Token], k: int, first: int, last: int, free: Sequence[bool], words: Contents) -> bool:
-    """Whether the plan is said to hold the word at k: "lists k", "the theme k", "k was admitted"."""
-    i = k - 1
-    steps = lexicon.ARTICLES | lexicon.THEMES | {":", "also", "both", "“", '"', "as", "-", "well"}
-    theme = False
-    while i >= first and k - i <= 6 and free[i] and tokens[i].text in steps:
-        theme = theme or tokens[i].text in lexicon.SINGULARS - _VAGUE
-        i -= 1
-    if _held_before(tokens, i, k, first, free, theme):
-        return True
-    j = k + 1
-    while j < last and j - k <= 6 and free[j] and tokens[j].kind == "word" and tokens[j].text not in _TELLS:
-        j += 1
-    rest = [t.text for t in tokens[j : min(j + 6, last)]]
-    near = set(rest[1:5])
-    if rest[:1] and rest[0] in ("made", "make", "makes", "entered"):
-        return bool(near & (lexicon.WHOLES | lexicon.LISTS))
-    if rest[:1] and rest[0] in _TELLS:
-        told = bool(near & {"admitted", "listed", "released", "selected", "included", "retained"})
-        return told or ("theme" in near and "a" in near) or "among" in near or {"one", "of"} <= near
-    return False
-
-
-def _held_before(tokens: list[Token], i: int, k: int, first: int, free: Sequence[bool], theme: bool) -> bool:
-    """Whether the words up to i say that the plan holds k: "the plan lists k", "themes are k", "the theme k"."""
-    named = [tokens[j].text if free[j] else "" for j in range(max(first, k - 4), k)]
-    for j, text in enumerate(named):
-        the = text in lexicon.SINGULARS - _VAGUE and named[j - 1 if j else 0] == "the"
-        if the and all(word and word not in _FINITE for word in named[j + 1 :]):
-            return True
-    if i < first or not free[i]:
-        return theme and i == k - 2
-    word = tokens[i].text
-    before = {t.text for t in tokens[max(first, i - 6) : i]}
-    if word in lexicon.TELLING | {"tells", "speaks", "admits"} and before & (_PLAN | {"themes", "it", "also"}):
-        return True
-    if word in ("is", "are", "include", "includes", "including", "was", "were") and before & lexicon.THEMES:
-        return k - i <= 3
-    if theme and tokens[k - 1].text == "of":
-        return True
-    # "also part of the plan: k", "among the released labels we find k"
-    opened = ":" in {t.text for t in tokens[i + 1 : k]} or (word in ("find", "see", "meet", "have") and k - i <= 3)
-    return opened and bool({t.text for t in tokens[max(first, i - 8) : k]} & (lexicon.WHOLES | {"labels", "themes"}))
-
-
 def inventions(tokens: list[Token], first: int, last: int, free: Sequence[bool], words: Contents) -> list[Phrase]:
     """Causes and advice told in words from nowhere: "the cooks should ...", "because of ..."."""
-    odd = [k for k in range(first, last) if words.strange(k)]
+    odd = [k for k in range(first, last) if words.strange(k) and not topics.nameless(tokens, k, first, last)]
     if not odd:
         return []
     for k in range(first, last):
-        if not free[k]:
-            continue
         word = tokens[k].text
-        if word in lexicon.ADVICE | lexicon.CAUSES and (word != "due" or (k + 1 < last and tokens[k + 1].text == "to")):
-            return [Phrase(min(k, odd[0]), max(k, odd[-1]) + 1, "a plan gives no cause and no advice")]
+        if (
+            not free[k]
+            or word not in lexicon.ADVICE | lexicon.CAUSES
+            or (word == "due" and (k + 1 >= last or tokens[k + 1].text != "to"))
+        ):
+            continue
+        near = {t.text for t in tokens[max(first, k - 4) : k]}
+        if word in lexicon.ADVICE and near & _READERS:
+            continue  # "you should read the figures with care": advice on the report
+        after = {t.text for t in tokens[k + 1 : min(k + 8, last)]}
+        if word.startswith("explain") and after & (lexicon.DOCUMENT | lexicon.WHOLES | _PARTS):
+            continue  # "the annex explains the noise"
+        back = bool(after & {"this", "that"})  # "they ask for cutlery because of this"
+        near_by = odd[bisect_left(odd, k - 12) : bisect_left(odd, k + 13)]
+        told = [j for j in near_by if (word in lexicon.ADVICE | {"blame"} or j > k or back)]
+        if told and not {t.text for t in tokens[k : told[0]]} & lexicon.DOCUMENT:
+            return [Phrase(min(k, told[0]), max(k, told[-1]) + 1, "a plan gives no cause and no advice")]
     return []

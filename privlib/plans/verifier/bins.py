@@ -22,6 +22,7 @@ _SELDOM = [
         "next to never",
         "virtually never",
         "once in a blue moon",
+        "once in a while",
         "very little",
         "few and far between",
         "now and then at best",
@@ -77,20 +78,9 @@ _FILED = frozenset(
         "rate",
     )
 )
-_NOUNS = words.THEMES | {
-    "support",
-    "bin",
-    "mass",
-    "frequency",
-    "in",
-    "among",
-    "for",
-    "and",
-    "but",
-    "bins",
-    "band",
-    "or",
-}
+_ADVERBS = frozenset(w for w in words.RARE | words.OFTEN if w.endswith("ly")) | {"often", "seldom"}
+_NOUNS = words.THEMES | words.DOCUMENT | {"category", "class", "grade", "level", "rating", "tag", "frequency"}
+_NOUNS |= {"in", "among", "for", "and", "but", "or"}
 
 
 @dataclass(frozen=True)
@@ -159,13 +149,16 @@ def _claimed(tokens: list[Token], i: int, first: int, last: int) -> bool:
     if following is not None and following.text in words.PLURALS and (before in SMALL or before.isdecimal()):
         return False  # "two moderate themes" counts themes
     filed = {token.text for token in tokens[max(first, i - 14) : min(i + 5, last)]} & _FILED
-    counted = before == "as" and bool(filed)
-    if counted or (following is not None and following.text in ("is", "are") and before in ("", ",", "and")):
+    equal = "as" in {token.text for token in tokens[i + 1 : min(i + 3, last)]}
+    counted = before == "as" and (bool(filed) or not equal)
+    if counted or (following is not None and following.text in ("is", "are") and before in ("", ",", "and", "-")):
         return True
     if before in _DEGREES or (following is not None and following.text == "-"):
         return False
     if before in words.COPULAS or following is None or following.kind != "word":
         return True
-    if tokens[i].text in words.RARE | words.OFTEN and _spoken(tokens, i, i + 1, first, last):
+    if tokens[i].text in _ADVERBS or (
+        tokens[i].text in words.RARE | words.OFTEN and _spoken(tokens, i, i + 1, first, last)
+    ):
         return True
     return following.text in _NOUNS

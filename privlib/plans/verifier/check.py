@@ -245,15 +245,32 @@ class _Reading(Judge):
             found += admission.inventions(self.tokens, first, last, self.free, self.words)
         return found
 
+    def _counts_else(self, number: Number, last: int) -> bool:
+        """Whether a number in a sentence without an atom is a year, or counts what is no theme ("two digits")."""
+        token, after = self.tokens[number.first], self.tokens[number.last : min(number.last + 1, last)]
+        if number.kind != "plain" or not abs(number.value) < 1e9 or number.value != int(number.value):
+            return False
+        if _year(token.text):
+            return True
+        noun = after[0].text if after and after[0].kind == "word" else ""
+        counted = lexicon.THEMES | lexicon.DOCUMENT | lexicon.RECORDS | lexicon.SCALE_UNITS
+        return noun.endswith("s") and len(noun) > 3 and noun not in counted and noun not in lexicon.BREAKS
+
     def _is_public(self, number: Number, first: int, last: int, owned: bool, named: int) -> bool:
         """Whether a number is about the release itself; a false one is rejected here."""
         judged = self.settings.judge(number, self.tokens, first, last, self.free, owned)
         if judged is False:
             self._reject("number", number.first, number.last, "not the public setting that is named")
+        if judged is None and not named and (number.value == 0 or self._counts_else(number, last)):
+            return True  # "values below zero are due to noise"
         if judged is None:
             seen = len(self.seen)
             return self.settings.counts(number, self.tokens, first, last, self.free, named, seen)
         return True
+
+
+def _year(text: str) -> bool:
+    return len(text) == 4 and text[:2] in ("19", "20") and text.isdecimal()
 
 
 def _points_back(said: set[str]) -> bool:

@@ -19,6 +19,11 @@ from privlib.plans.verifier.standins import last_two
 from privlib.plans.verifier.tokens import Token
 
 KINDS = ("atom", "number", "bin", "comparison", "rank")
+_VALUED = frozenset(
+    ("mass", "masses", "support", "supports", "value", "values", "weight", "weights", "total", "totals")
+)
+_VALUED |= {"count", "counts", "denominator", "score", "scores", "epsilon", "delta", "noise", "margin"}
+_GIVES = frozenset((":", "has", "have", "had", "at", "is", "with", "=", "|"))
 _GAPS = frozenset(("gap", "difference", "distance", "apart"))
 
 
@@ -62,7 +67,7 @@ class Judge:
             return
         if fits or any(self._value(number, atom) for atom in self._others(number, owners)):
             return
-        if number.kind == "plain" and self._difference(number, first):
+        if number.kind == "plain" and (self._difference(number, first) or (not owners and self._idle(number, first))):
             return
         whose = "no released value" if not owners else f"no released value of {self._names(owners[0])}"
         self._reject("number", number.first, number.last, f"{whose} rounds to this number")
@@ -97,6 +102,14 @@ class Judge:
         mass = [self.plan.atoms[a].mass for a in pair]
         return len(mass) == 2 and number.fits(abs(mass[0] - mass[1]))
 
+    def _idle(self, number: Number, first: int) -> bool:
+        """Whether a number without an atom stands in a sentence that speaks of no value ("two remarks")."""
+        said = self.tokens[max(first, number.first - 12) : min(number.last + 12, self.owners.last)]
+        before = self.tokens[number.first - 1].text if number.first > first else ""
+        after = self.tokens[number.last : min(number.last + 5, self.owners.last)]
+        counted = not {token.text for token in after}.isdisjoint(lexicon.THEMES)
+        return not counted and before not in _GIVES and {token.text for token in said}.isdisjoint(_VALUED)
+
     def _share(self, share: Share, owners: tuple[Group, ...], first: int) -> None:
         atoms = tuple(range(len(self.plan.atoms))) if share.everyone else owners[0].atoms if owners else ()
         if not all(share.holds(self.plan.atoms[a].support) for a in atoms):
@@ -118,6 +131,8 @@ class Judge:
     def _placed(self, claim: Rank, owner: Group) -> bool:
         count = len(self.plan.atoms)
         places = [count - a if claim.bottom else a + 1 for a in owner.atoms]
+        if claim.place > count and any(abs(self.plan.atoms[a].mass - claim.place) <= 0.5 for a in owner.atoms):
+            return True  # "1,207: A", a mass in front of its atom
         then = any(token.text == "then" for token in self.tokens[owner.first : min(owner.last, owner.first + 200)])
         if len(places) > 1 and then and places != sorted(places, reverse=claim.bottom):
             return False
@@ -159,11 +174,15 @@ class Judge:
             return
         more, less = (left, right) if order.direction > 0 else (right, left)
         if order.follows:
-            if not all(a < b for a in more.atoms for b in less.atoms):
+            then = any(token.text == "then" for token in self.tokens[less.first : min(less.last, less.first + 200)])
+            ranked = not then or list(less.atoms) == sorted(less.atoms)
+            if not ranked or not all(a < b for a in more.atoms for b in less.atoms):
                 self._reject("rank", order.first, order.last, "the released ranks are in another order")
             return
         mass = [atom.mass for atom in self.plan.atoms]
         margin = self.plan.comparison_margin
+        if len({*more.atoms, *less.atoms}) == len(mass) == len(more.atoms) + len(less.atoms) > 2:
+            margin = 0.0  # "trails all the others" gives a rank
         if not all(mass[a] - mass[b] >= margin and a != b for a in more.atoms for b in less.atoms):
             message = f"{self._names(more)} does not exceed {self._names(less)} by the margin"
             self._reject("comparison", order.first, order.last, message)
@@ -185,6 +204,8 @@ class Judge:
                 rest = tuple(a for a in asked if a not in answer.atoms)
                 return answer, Group(rest, answer.first, answer.last) if rest else None
         left, right = owners.sides(order.first, order.than)
+        if order.than is None and (two := self._one_of_two(order, owners)) is not None:
+            return two
         end = order.than if order.than is not None else order.first
         names = {t.text for t in self.tokens[end : end + 4]} if order.than is not None else set()
         if left is not None and right is None and names & lexicon.EVERYONE:
@@ -197,6 +218,20 @@ class Judge:
                 other = [a for a in last_two([*self.seen, *near, *left.atoms]) if a != left.atoms[0]]
                 return left, Group(tuple(other), left.first, left.last) if other else None
         return left, right
+
+    def _one_of_two(self, order: Order, owners: Owners) -> tuple[Group, Group] | None:
+        """ "Of A and B, the larger is A", "the bigger one, compared with B, is A"."""
+        near = owners.around(order.first)
+        before = [group for group in near if group.first < order.first]
+        after = [group for group in near if group.first > order.first]
+        if before and after and len(after[0].atoms) == 1 and after[0].first - order.last <= 4:
+            rest = tuple(a for a in before[-1].atoms if a != after[0].atoms[0])
+            if order.pair and len(rest) == 1 and len(before[-1].atoms) == 2:
+                return after[0], Group(rest, before[-1].first, before[-1].last)
+        turned = {token.text for token in self.tokens[order.last : after[0].first]} if after else set()
+        if not before and len(after) == 2 and turned & {"compared", "against", "beside"}:
+            return after[1], after[0]
+        return None
 
     def _bin(self, claim: Bin, owners: tuple[Group, ...], first: int) -> None:
         def holds(owner: Group) -> bool:

@@ -58,6 +58,12 @@ ADMISSION = _LISTS["ADMISSION"]
 ABSENT = _LISTS["ABSENT"]
 TELLING = _LISTS["TELLING"]
 WHOLES = _LISTS["WHOLES"]
+HOLDERS = _LISTS["HOLDERS"]
+DOCUMENT = _LISTS["DOCUMENT"]
+DEEDS = _LISTS["DEEDS"]
+CHOOSING = _LISTS["CHOOSING"]
+SHOWING = _LISTS["SHOWING"]
+SCALE_UNITS = _LISTS["UNITS"]
 ADVICE = _LISTS["ADVICE"]
 CAUSES = _LISTS["CAUSES"]
 JOINS = _LISTS["JOINS"]
@@ -111,3 +117,10 @@ def plain_words() -> frozenset[str]:
     """`public_words` and the words of ordinary prose: no theme is named by these alone."""
     listed = {word for line in _lines("plain_words.txt") for word in line.split()}
     return public_words() | listed | {stem(word) for word in listed}
+
+
+@lru_cache(maxsize=1)
+def irregular_stems() -> dict[str, str]:
+    """The stem of the word that an irregular form belongs to, by the stem of the form."""
+    read = [(base, forms.split()) for base, forms in (line.split(": ") for line in _lines("irregular_words.txt"))]
+    return {stem(form): stem(base) for base, forms in read for form in forms}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -100,10 +101,14 @@ class Index:
     def _in_quotes(self, tokens: list[Token], text: str, taken: list[bool]) -> list[Mention]:
         found, i = [], 0
         lengths = sorted({len(label) for label in self.quoted}, reverse=True)
-        at = {token.start: k for k, token in enumerate(tokens)}
+        starts = [token.start for token in tokens]
+        at = {start: k for k, start in enumerate(starts)}
         while i < len(tokens):
             close = _QUOTES.get(tokens[i].text) if tokens[i].kind == "mark" else None
-            begin = tokens[i].end
+            begin, marked = tokens[i].end, close is not None
+            if not marked and text[max(0, tokens[i].start - 1) : tokens[i].start] in ("*", "_", "`"):
+                begin = tokens[i].start  # "**label**", whose marks are no tokens
+                close = text[begin - 1]
             end = next(
                 (
                     begin + length
@@ -114,11 +119,11 @@ class Index:
                 ),
                 None,
             )
-            if end is None or end not in at:
+            if end is None or (marked and end not in at):
                 i += 1
                 continue
-            label = text[begin:end]
-            mention = Mention(i, at[end] + 1, self.quoted[label], label, quoted=True)
+            label, last = text[begin:end], at[end] + 1 if marked else bisect_left(starts, end)
+            mention = Mention(i, last, self.quoted[label], label, quoted=True)
             found.append(_take(mention, taken))
             i = mention.last
         return found

@@ -70,12 +70,17 @@ LOWER = frozenset(["over", "above", "exceeding", "exceeds", "exceeded", "beyond"
 UPPER = frozenset(["under", "below", "almost", "nearly"])
 _GREATER = frozenset(["more", "greater", "higher", "larger"])
 _FEWER = frozenset(["less", "fewer", "lower", "smaller"])
+_OR_MORE = [["or", "more"], ["or", "above"], ["or", "over"], ["and", "over"]]
+_OR_LESS = [["or", "less"], ["or", "fewer"], ["or", "under"], ["or", "below"]]
 _STEPPED = frozenset(["a", "an", "the", "just", "little", "slightly", "well", "far", "about", "roughly"])
 _LOOSE = 0.1  # a rounded number in words, or a hedged one, may be off by a tenth of itself
+_NEAR = 0.2
 _FRACTION = 0.05  # "a quarter" for 24 %, a hedged fraction twice as much
 _PAGES = frozenset(
-    ("slide", "page", "section", "question", "part", "step", "figure", "table", "chapter", "appendix", "q")
+    ("slide", "page", "section", "question", "part", "step", "figure", "table", "chapter", "appendix", "q", "item")
 )
+_PAGES |= {"week", "day", "edition", "volume", "version", "lecture", "exhibit", "annex", "episode"}
+_RATED = frozenset(("figure", "item"))  # in the middle of a sentence they may be said of a theme
 _PERCENT = frozenset(("%", "percent", "percentage", "pct"))
 _SUMS = frozenset(("add", "adds", "added", "adding", "sum", "sums", "comes", "come", "came"))
 _HALVES = frozenset(("lower", "upper", "other", "first", "second", "top", "bottom"))
@@ -109,7 +114,8 @@ class Number:
         if self.top is not None:
             return -slack <= gap and released <= self.top + slack
         if self.lower or self.upper:
-            return (gap if self.lower else -gap) >= -slack
+            near = not self.hedged or abs(gap) <= _NEAR * abs(self.value)  # "nearly" is below, and not far
+            return near and (gap if self.lower else -gap) >= -slack
         return abs(gap) <= self._tolerance() + slack
 
     def _tolerance(self) -> float:
@@ -151,6 +157,9 @@ def _at(tokens: list[Token], i: int, last: int, free: list[bool]) -> Number | No
     if plain is None:
         return None
     value, unit, j, zeros = plain
+    if [t.text for t in tokens[j : j + 3]] == ["and", "a", "half"] and unit != _SHARE and j + 3 <= last:
+        value, unit, zeros, j = value + 0.5, 1.0, 1.0, j + 3
+        value, unit, j, zeros = _scaled(tokens, j, last, value, unit)
     kind, least = "plain", unit
     if unit == _SHARE:
         kind, unit, zeros, least = "fraction", 1.0, 1.0, 0.0
@@ -161,6 +170,8 @@ def _at(tokens: list[Token], i: int, last: int, free: list[bool]) -> Number | No
         kind, value = "fraction", value / bottom if bottom else math.inf
         unit = zeros = unit / bottom if bottom else 1.0
         least = 0.0
+    elif following[0] == "‰" and kind == "plain":
+        kind, value, unit, zeros, least, j = "fraction", value / 1000, unit / 1000, zeros / 1000, 0.0, j + 1
     elif following[0] in _PERCENT or (following[0] == "per" and following[1] in ("cent", "hundred")):
         kind, j = "percent", j + 1 + (following[0] == "per")
     elif kind == "fraction" and following[:2] == ["of", "a"] and (following[2] in _PERCENT or following[3] == "cent"):
@@ -172,6 +183,9 @@ def _at(tokens: list[Token], i: int, last: int, free: list[bool]) -> Number | No
         value = -value
     lower, upper, hedged = _bound(before)
     after = [t.text for t in tokens[j : min(j + 4, last)]]
+    lower, upper = lower or after[:2] in _OR_MORE, upper or after[:2] in _OR_LESS
+    short = before[-2:] in (["not", "even"], ["not", "quite"])
+    upper, hedged = upper or short, hedged or before[-2:] == ["not", "quite"]
     hedged = hedged or after[:2] == ["or", "so"] or after[:2] == ["give", "or"] or after[1:3] == ["give", "or"]
     if hedged or lower or upper or tokens[i].kind == "word":
         unit = zeros
@@ -184,10 +198,11 @@ def _bound(before: list[str]) -> tuple[bool, bool, bool]:
     words = [word for word in before if word not in _STEPPED]
     end, other = ([""] * 2 + words)[-1], ([""] * 2 + words)[-2]
     lower = end in LOWER or (end == "than" and other in _GREATER) or (other == "at" and end == "least")
+    lower = lower or (other, end) in (("upwards", "of"), ("excess", "of"), ("north", "of"))
     upper = (
         end in UPPER
         or (end == "than" and other in _FEWER)
-        or (other, end) in (("at", "most"), ("short", "of"))
+        or (other, end) in (("at", "most"), ("short", "of"), ("shy", "of"), ("south", "of"))
         or ((other, end) == ("up", "to") and not set(words) & _SUMS)
     )
     return lower, upper, hedged
@@ -198,11 +213,18 @@ def _plain(tokens: list[Token], i: int, last: int, free: list[bool]) -> tuple[fl
     token = tokens[i]
     if token.kind == "number":
         value, unit = _digits(token.text)
+        power = [t.text for t in tokens[i + 1 : min(i + 4, last)]]
+        if power[:1] == ["^"] and value == 10:
+            sign = power[1:2] in (["-"], ["−"])
+            exponent = "".join(power[1 + sign : 2 + sign])
+            if exponent.isdecimal() and len(exponent) < 3:
+                size = 10.0 ** (-int(exponent) if sign else int(exponent))
+                return size, size, i + 3 + sign, size
         return _scaled(tokens, i + 1, last, value, unit)
+    if (part := _unit_fraction(tokens, i, last, free)) is not None:
+        return part
     if token.text in ("a", "an"):
         follower = tokens[i + 1].text if i + 1 < last and free[i + 1] else ""
-        if follower in PARTS and follower != "second":
-            return 1 / PARTS[follower], _SHARE, i + 2, _SHARE
         if follower in ("hundred", "thousand", "million", "dozen"):
             return _in_words(tokens, i, last, free)
         return None
@@ -211,6 +233,27 @@ def _plain(tokens: list[Token], i: int, last: int, free: list[bool]) -> tuple[fl
     if token.text == "half" or token.text in DOZEN:
         return (0.5, _SHARE, i + 1, _SHARE) if token.text == "half" else (12.0, 1.0, i + 1, 10.0)
     return _in_words(tokens, i, last, free)
+
+
+def _unit_fraction(tokens: list[Token], i: int, last: int, free: list[bool]) -> tuple[float, float, int, float] | None:
+    """ "One twentieth", "a four-hundredth", "one twenty-fifth": one part of as many as the words after it say."""
+    count, j = 0.0, i + 1
+    while tokens[i].text in ("a", "an", "one") and j < min(i + 8, last) and free[j]:
+        word = tokens[j].text
+        if word in PARTS and (word.endswith(("th", "rd")) or word in ("half", "quarter")):
+            size = PARTS[word]
+            tens = count in TENS.values() and size < 10
+            if count and not tens and size < 100:
+                return None
+            return 1 / (count + size if tens else max(count, 1.0) * size), _SHARE, j + 1, _SHARE
+        if word in SMALL or word in TENS:
+            count += SMALL.get(word, 0) + TENS.get(word, 0)
+        elif word == "hundred" and count == 0:
+            count = 100.0
+        elif word != "-":
+            return None
+        j += 1
+    return None
 
 
 def _in_words(tokens: list[Token], i: int, last: int, free: list[bool]) -> tuple[float, float, int, float] | None:
@@ -302,8 +345,15 @@ def _denominator(tokens: list[Token], j: int, last: int, free: list[bool]) -> tu
         k = j + 2
     else:
         return None
-    if texts[:1] == ["out"] and k < last and tokens[k].text in ("every", "the", "a"):
+    if texts[:1] in (["out"], ["in"]) and k < last and tokens[k].text in ("every", "the", "a"):
         k += 1
+    if (
+        k < last
+        and free[k]
+        and tokens[k].text in ("hundred", "thousand", "million")
+        and texts[:2] != ["per", "hundred"]
+    ):
+        return SCALES[tokens[k].text], k + 1
     if k >= last or not free[k] or (tokens[k].text in ("a", "an") and texts[1:2] != [tokens[k].text]):
         return None
     if texts[:1] == ["per"] and tokens[k].text in ("cent", "hundred"):
@@ -316,7 +366,8 @@ def _numbers_a_page(tokens: list[Token], i: int, first: int) -> bool:
     """Whether a number counts slides, questions or parts ("Slide 2: ...", "2/ ...")."""
     if i == first and i + 1 < len(tokens) and tokens[i + 1].text == "/" and (i == 0 or tokens[i - 1].kind == "line"):
         return i + 2 >= len(tokens) or tokens[i + 1].end != tokens[i + 2].start
-    return i == first + 1 and tokens[i].kind == "number" and tokens[first].text in _PAGES
+    named = tokens[i - 1].text in _PAGES and i > first
+    return tokens[i].kind == "number" and named and (i == first + 1 or tokens[i - 1].text not in _RATED)
 
 
 def _ambiguous_one(tokens: list[Token], i: int, j: int, following: str) -> bool:

@@ -10,7 +10,16 @@ from privlib.plans.verifier.promises import negated as is_negated
 from privlib.plans.verifier.tokens import Token
 
 _HELD = frozenset(("against", "compared", "relative", "unlike", "next", "between", "of"))
+_LOST = {"loses": ("to", "against"), "lost": ("to", "against"), "lose": ("to", "against"), "second": ("to",)}
+_LOST |= {"seat": ("to",), "inferior": ("to",), "yields": ("to",)}
+_LOST |= {word: ("beside", "next", "against") for word in ("pales", "pale")}
+_NEAR = 60  # tokens that a look back reaches
+_WINS = frozenset(("win", "wins", "won", "winner", "leader"))
+_SMALL = frozenset(("small", "low", "rare", "light", "few", "little", "weak"))
+_SIZES = _SMALL | words.FREQUENT | {"large", "big", "high", "heavy", "strong", "great", "many", "much", "often"}
+_PUT = frozenset(("put", "puts", "place", "places", "rank", "ranks", "set", "sets", "prefer", "prefers"))
 _WEIGHS = frozenset(("weighs", "weigh", "has", "have", "gets", "carries", "scores"))
+_UNDER = frozenset(("under", "underneath", "beneath"))
 _STANDING = frozenset(("after", "before", "behind", "below", "beneath", "under", "underneath", "above"))
 _STOOD = words.PLACING | {"well", "far", "right", "just", "close", "closely", "immediately", "lie", "lies", "remains"}
 _PAIR = frozenset(("two", "both", "these", "them", "pair", "those"))
@@ -49,6 +58,25 @@ def read_orders(tokens: list[Token], first: int, last: int, free: list[bool], ta
         if tokens[i].text == "followed" and near[:1] == ["by"]:
             found.append(Order(i, i + 2, -1 if negated else 1, i + 2, follows=True))
             continue
+        lost = _LOST.get(tokens[i].text, ())
+        if near[:1] and near[0] in lost and (tokens[i].text != "second" or (i + 2 < last and not free[i + 2])):
+            found.append(Order(i, i + 2, 1 if negated else -1, i + 2))
+            continue
+        if (
+            tokens[i].text in ("wins", "won", "win", "edges", "edged")
+            and near[:1]
+            and near[0] in ("against", "over", "out")
+        ):
+            found.append(Order(i, i + 2, -1 if negated else 1, i + 2))
+            continue
+        if (tokens[i].text in _WINS or (tokens[i].text == "top" and tokens[first].text == "between")) and (
+            sum(not free[k] and (k == first or free[k - 1]) for k in range(max(first, i - _NEAR), i)) > 1
+        ):
+            found.append(Order(i, i + 1, -1 if negated else 1, None, pair=True))
+            continue
+        if tokens[i].text == "as" and i + 2 < last and tokens[i + 2].text == "as" and negated and near[0] in _SIZES:
+            found.append(Order(i, i + 3, 1 if near[0] in _SMALL else -1, i + 3))
+            continue
         # "falls short of B", "does not reach the mass of B"
         short = tokens[i].text == "short" and near[:1] == ["of"]
         if short or (tokens[i].text in ("reach", "match", "equal") and negated):
@@ -59,7 +87,7 @@ def read_orders(tokens: list[Token], first: int, last: int, free: list[bool], ta
             continue
         verb = tokens[i].text in words.VERBS_MORE | words.VERBS_LESS
         than = None if verb else _than(tokens, i, last, free)  # "ahead of B by more than the margin"
-        if direction and than is None and (verb or tokens[i].text == "lead"):
+        if direction and than is None and (verb or tokens[i].text in ("lead", "edge", "advantage", "over")):
             than = i + 1 + (i + 1 < last and tokens[i + 1].text in ("of", "over"))
         pair = than is None and any(
             tokens[k].text == "of" and {t.text for t in tokens[k + 1 : min(k + 3, last)]} & _PAIR
@@ -77,6 +105,12 @@ def _direction(tokens: list[Token], i: int, first: int, last: int, free: list[bo
     near = [t.text for t in tokens[i + 1 : min(i + 4, last)]]
     if word in _STANDING and i > first and not {t.text for t in tokens[max(first, i - 4) : i]} & _STOOD:
         return None  # "care after surgery", "the people behind it": no place in a ranking
+    if word in _UNDER and i == first:
+        return None  # "under consideration"
+    if word in _UNDER and tokens[i - 1].kind == "word" and free[i - 1] and tokens[i - 1].text not in _STOOD:
+        return None  # "is recorded under"
+    if word == "over" and i + 1 < last and not free[i - 1] and not free[i + 1]:
+        return 1 if {t.text for t in tokens[max(first, i - 12) : i]} & _PUT else None
     if word == "equally" and not set(near[:1]) & (words.FREQUENT | words.INFREQUENT):
         return None
     if word in ("more", "less"):
@@ -90,9 +124,9 @@ def _direction(tokens: list[Token], i: int, first: int, last: int, free: list[bo
         ):
             return None
         return -sign if near and near[0] in words.INFREQUENT else sign
-    if word == "lead" and near[:1] == ["over"]:
+    if word in ("lead", "edge", "advantage") and near[:1] == ["over"]:
         return 1
-    if word in words.MORE or word in words.VERBS_MORE:
+    if word in words.MORE or word in words.VERBS_MORE or (word in ("tops", "topped") and not all(free[i + 1 : i + 2])):
         return 1
     if word in words.LESS or word in words.VERBS_LESS:
         return -1

@@ -12,6 +12,7 @@ from privlib.plans.verifier.mentions import Mention
 from privlib.plans.verifier.tokens import Token
 
 _TURNS = frozenset(("compared", "unlike", "relative", "than", "with", "to", "against", "behind", "after"))
+_COMPARED = frozenset(("compared", "relative", "next", "set", "held", "opposed", "prior", "contrast", "comparison"))
 _JOINS = lexicon.JOINS
 _QUOTES = frozenset(('"', "“", "”", "'", "‘", "’", "«", "»", "„"))
 _STEPS = lexicon.ARTICLES | lexicon.THEMES - {"one", "ones"} | {"also"}
@@ -45,6 +46,8 @@ def _joined(group: Group, mention: Mention, tokens: list[Token], start: int, end
     if mention.first - group.last > 12:
         return False
     between = [t.text for t in tokens[group.last : mention.first] if t.text not in _QUOTES]
+    if between == [","] and mention.atom in group.atoms:
+        return False  # "of A and B, A is the larger"
     if between == ["("] and group.atoms[-1:] == (mention.atom,):
         return True  # "outdoor seating (terraces and patio tables)"
     if not all(text in _JOINS or text in _STEPS for text in between) or not any(text in _JOINS for text in between):
@@ -55,7 +58,9 @@ def _joined(group: Group, mention: Mention, tokens: list[Token], start: int, end
     before = tokens[begin].text if begin >= start else ""
     # "compared with B, A ...": the comma ends the comparison's phrase, it joins nothing
     if between == [","] and before in _TURNS:
-        return False
+        turned = begin == start or tokens[begin - 1].text in _COMPARED
+        if turned or before not in ("with", "to"):  # "goes to A, B and C" lists them
+            return False
     # "A is ahead of B, and C is last": C begins a clause of its own
     after = mention.last
     while after < end and after - mention.last < 2 and tokens[after].text in _QUOTES:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from privlib.plans.verifier.lexicon import ARTICLES, public_words
+from privlib.plans.verifier.lexicon import ARTICLES, irregular_stems, public_words
 from privlib.plans.verifier.tokens import Token, words_of
 
 # long endings first; what is left must be a root of its own
@@ -32,6 +32,7 @@ _LINKS = ARTICLES | {
     "not",
     "without",
 }
+_HALF = 4  # letters of each half of a compound
 _WINDOW = 9  # tokens over which the words of a label may be spread
 _MOST = 64  # labels tried for one word
 
@@ -39,7 +40,7 @@ _MOST = 64  # labels tried for one word
 @lru_cache(maxsize=65536)
 def root(stem: str) -> str:
     """What related words share: "departure", "departing" and "depart"; "tightness" and "tight"; "unannounced"."""
-    word = stem
+    word = irregular_stems().get(stem, stem)
     for front in _FRONTS:
         if word.startswith(front) and len(word) - len(front) >= 5:
             word = word[len(front) :]
@@ -70,13 +71,20 @@ class Paraphrases:
     labels: list[tuple[frozenset[str], frozenset[str], int, str]] = field(default_factory=list)
     holders: dict[str, list[int]] = field(default_factory=dict)
     spread: Counter = field(default_factory=Counter)
+    halves: dict[str, dict[str, str]] = field(default_factory=dict)  # "sleep", "walk" -> "sleepwalk"
+    parts: set[str] = field(default_factory=set)  # both halves of each
 
     def add(self, alias: str, atom: int, label: str) -> None:
         """Take in a label, or another name of it."""
         words = [word for word in words_of(alias) if word.kind == "word" and word.text not in _LINKS]
         named = frozenset(root(word.stem) for word in words)
         content = frozenset(root(word.stem) for word in words if not {word.text, word.stem} & public_words())
-        if content and len(named) <= 8:
+        # a label of public words alone is prose unless all its words are there
+        if (content or (atom >= 0 and len(named) > 1)) and len(named) <= 8:
+            for word in named:
+                for cut in range(_HALF, len(word) - _HALF + 1):
+                    self.halves.setdefault(word[:cut], {})[word[cut:]] = word
+                    self.parts |= {word[:cut], word[cut:]}
             for name in named:
                 self.holders.setdefault(name, []).append(len(self.labels))
                 if not any(self.labels[k][3] == label for k in self.holders[name][:-1]):
@@ -89,14 +97,16 @@ class Paraphrases:
         for i in range(len(tokens)):
             if taken[i] or tokens[i].kind != "word":
                 continue
-            held = self.holders.get(root(tokens[i].stem))
-            best = self._best(tokens, i, taken, held) if held else None
+            best = self._best(tokens, i, taken)
             if best is not None:
                 found.append(best)
                 taken[best.first : best.last] = [True] * (best.last - best.first)
         return found
 
-    def _best(self, tokens: list[Token], i: int, taken: list[bool], held: list[int]) -> Found | None:
+    def _best(self, tokens: list[Token], i: int, taken: list[bool]) -> Found | None:
+        here = root(tokens[i].stem)
+        if here not in self.holders and here not in self.parts:
+            return None
         near: dict[str, int] = {}
         end = min(i + _WINDOW, len(tokens))
         for k in range(i, end):
@@ -104,6 +114,13 @@ class Paraphrases:
                 break
             if tokens[k].kind == "word":
                 near.setdefault(root(tokens[k].stem), k)
+        wholes = {}  # "walking in one's sleep" holds the word "sleepwalking"
+        for left in near:
+            for right, whole in self.halves.get(left, {}).items():
+                if right in near and here in (left, right):
+                    wholes[whole] = max(near[left], near[right])
+        near |= wholes
+        held = [which for name in (here, *wholes) for which in self.holders.get(name, ())[:_MOST]]
         # "guarantee" is what any report says, and no mention of a label "guarantor"
         public = {name for name, k in near.items() if {tokens[k].text, tokens[k].stem} & public_words()}
         fits = []

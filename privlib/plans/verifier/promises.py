@@ -32,6 +32,32 @@ _SAYING = frozenset(
 )
 _MERELY = frozenset(("only", "just", "merely", "simply"))
 _SCOPES = frozenset(("that", "because", "than", "since", "if", "whether", "as", "?", "nor", "which", "who"))
+_BUT_NOT = frozenset(
+    [
+        ("other", "than"),
+        ("anything", "but"),
+        ("far", "from"),
+        ("rather", "than"),
+        ("instead", "of"),
+        ("different", "from"),
+    ]
+)
+_MISSES = frozenset(("lacks", "misses", "missed", "outside", "nobody"))
+UNTRUE = frozenset(
+    (
+        "wrong",
+        "incorrect",
+        "untrue",
+        "false",
+        "mistaken",
+        "mistake",
+        "inaccurate",
+        "error",
+        "misleading",
+        "myth",
+        "fallacy",
+    )
+)
 _VERBAL = frozenset(word for word in lexicon.NEGATIONS if word.endswith("n't") or word in ("not", "never", "cannot"))
 _EXACT = frozenset(("exact", "exactly", "precise", "precisely", "noiseless", "unperturbed", "noisefree"))
 _NO_NOISE = frozenset(("no", "without", "zero", "free", "never", "not"))
@@ -48,12 +74,14 @@ def negated(tokens: list[Token], free: list[bool], first: int, at: int, reach: i
         if not free[k]:
             continue
         word = tokens[k].text
-        if word in (",", "but", ";", ":", "?"):
+        if word in (",", ";", ":", "?") or (word == "but" and tokens[k - 1].text != "anything"):
             return False
         if word in lexicon.NEGATIONS or word in lexicon.FAILURES:
-            return not (word == "not" and k + 1 < len(tokens) and tokens[k + 1].text in _MERELY)
-        if word == "other" and k + 1 < at and tokens[k + 1].text == "than":
-            return True
+            merely = _MERELY | ({"even", "quite"} if k + 2 == at else set())  # "not even half", read as a bound
+            return not (word == "not" and k + 1 < len(tokens) and tokens[k + 1].text in merely)
+        following = tokens[k + 1].text if k + 1 < at else ""
+        if (word, following) in _BUT_NOT or word in _MISSES or (word in UNTRUE and following in ("to", "that")):
+            return not negated(tokens, free, first, k, 3)
         steps += 1
         if steps >= reach:
             return False
@@ -88,7 +116,8 @@ def denied_after(tokens: list[Token], free: list[bool], at: int, last: int) -> b
             continue
         if word in lexicon.BREAKS or word in _SCOPES or tokens[k].kind == "number":
             return False
-        if word in _VERBAL and tokens[min(k + 1, last - 1)].text not in _MERELY:
+        following = tokens[min(k + 1, last - 1)].text
+        if (word in _VERBAL and following not in _MERELY) or (word in UNTRUE and following == "for"):
             return True
     return False
 
@@ -103,7 +132,7 @@ def false_promises(
         if not free[k]:
             continue
         after = [tokens[i].text for i in range(k + 1, min(k + 7, last)) if free[i]]
-        if word in _EXACT and not negated(tokens, free, first, k, 3):
+        if word in _EXACT and not negated(tokens, free, first, k, 8):
             found.append((k, "the released values are noisy"))
         elif word == "noise" and (
             _noiseless(tokens, k, first) or after[:2] in (["-", "free"], ["-", "less"]) or _not_added(after)
@@ -119,9 +148,9 @@ def false_promises(
 
 
 def _noiseless(tokens: list[Token], k: int, first: int) -> bool:
-    """ "No noise", "free of noise", "without any noise"; not what would be seen "without the noise"."""
+    """ "No noise", "free of noise", "without any noise"; not "without the noise", not "noise or no noise"."""
     before = [token.text for token in tokens[max(first, k - 3) : k]]
-    return bool(set(before) & _NO_NOISE) and before[-1:] != ["the"]
+    return bool(set(before) & _NO_NOISE) and before[-1:] != ["the"] and before[-2:] != ["or", "no"]
 
 
 def _not_added(after: list[str]) -> bool:

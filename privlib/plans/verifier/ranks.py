@@ -11,9 +11,16 @@ from privlib.plans.verifier.promises import negated as is_negated
 from privlib.plans.verifier.tokens import Token
 
 _NO_ONE = frozenset(("no", "none", "nothing", "neither", "nobody"))
+_SMALL = frozenset(("small", "low", "rare", "light", "few", "little", "weak"))
+_NEAR = 60  # tokens that a look around reaches
+_MEDALS = ["gold", "silver", "bronze"]
+_ORDERS = frozenset(("in", "this", "that", "descending", "decreasing", "falling", "rank", "following", "ascending"))
+_ORDERS |= {"increasing", "rising", "size", "weight", "mass"}
+_RISING = frozenset(("ascending", "increasing", "rising", "bottom"))
+_OTHERS = ([","], ["others"], ["other"], ["the"], ["else"])
 _STEPS = frozenset(("the", "a", "an", "in", "at", "on", "as", "its", "of"))
 _OPEN = frozenset((".", ")", ":", "|"))
-_PLACED = frozenset(("#", "rank", "ranked", "ranks", "number", "place", "position", "spot", "theme", "topic"))
+_PLACED = frozenset(("#", "rank", "ranked", "ranks", "number", "place", "position", "row", "spot", "theme", "topic"))
 
 
 @dataclass(frozen=True)
@@ -33,17 +40,45 @@ class Rank:
 def read_ranks(tokens: list[Token], first: int, last: int, free: list[bool]) -> list[Rank]:
     """Rank claims among the free tokens [first, last)."""
     found: list[Rank] = []
-    at = first
+    at, cue = first, _sequence(tokens, first, last, free)
     while at < last:
         claim = None
         if free[at]:
             claim = _beaten_by_none(tokens, at, first, last, free) or _idiom(tokens, at, first, last, free)
             claim = claim or _rank_at(tokens, at, first, last, free)
         if claim is not None:
+            if claim.several and cue is not None:
+                claim = replace(claim, ordered=True, among=False)
             after = claim.several or denied_after(tokens, free, claim.last, last)
             found.append(claim if claim.several or not after else replace(claim, negated=True))
         at = at + 1 if claim is None else claim.last
+    if cue is not None and _names(free, first, last) > 1 and not any(claim.several for claim in found):
+        rising = tokens[cue].text in _RISING or tokens[cue - 1].text in _RISING | words.BOTTOM
+        found.append(Rank(cue, cue + 1, 1, bottom=rising, several=True, among=True, ordered=True))
     return found
+
+
+def _names(free: list[bool], first: int, last: int) -> int:
+    """How many labels stand among the tokens [first, last), those without a word between them as one."""
+    return sum(not free[k] and (k == first or free[k - 1]) for k in range(first, last))
+
+
+def _sequence(tokens: list[Token], first: int, last: int, free: list[bool]) -> int | None:
+    """Where a sentence says that its list is in order: "in that order", "biggest first", "from the top down"."""
+    for k in range(first + 1, last):
+        word, before = tokens[k].text, [t.text for t in tokens[max(first, k - 3) : k]]
+        if not free[k]:
+            continue
+        if word == "order" and "in" in before and before[-1] in _ORDERS and tokens[min(k + 1, last - 1)].text != "to":
+            return k
+        if word == "first" and before[-1] in words.TOP | words.BOTTOM and "the" not in before:
+            return k
+        near = tokens[k + 1].text if k + 1 < last else ""
+        if word in words.TOP | words.BOTTOM and before[-2:] == ["from", "the"] and near in ("down", "up", ":", "to"):
+            return k
+        if word == "bronze" and before == ["from", "gold", "to"]:
+            return k
+    return None
 
 
 def _beaten_by_none(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> Rank | None:
@@ -58,7 +93,15 @@ def _beaten_by_none(tokens: list[Token], i: int, first: int, last: int, free: li
         if not free[k] or tokens[k].text in (",", ":", "("):
             return None
         word = tokens[k].text
-        verb = word in (words.VERBS_MORE | words.VERBS_LESS) - {"<", ">"} or (word == "outweigh")
+        if k == i + 1 and tokens[i].text == "no" and word in words.MORE | words.LESS | {"more", "less"}:
+            return None  # "no larger than" speaks of one theme
+        if word == "as" and k + 3 < last and tokens[k + 2].text == "as" and not all(free[k + 3 : k + 5]):
+            return Rank(i, k + 3, 1, bottom=tokens[k + 1].text in _SMALL) if not others else None
+        verb = (
+            word in ("reaches", "matches", "equals", "approaches")
+            or word in (words.VERBS_MORE | words.VERBS_LESS) - {"<", ">"}
+            or (word == "outweigh")
+        )
         if not verb and word not in words.MORE | words.LESS | {"more", "less"}:
             continue
         than = next((j for j in range(k, min(k + 7, last)) if free[j] and tokens[j].text == "than"), None)
@@ -82,10 +125,40 @@ def _idiom(tokens: list[Token], i: int, first: int, last: int, free: list[bool])
     negated = is_negated(tokens, free, first, i, 3)
     if word == "runner" and after[:2] == ["-", "up"]:
         return Rank(i, i + 3, 2, negated=negated)
-    if word == "podium" and after[:1] == [":"]:
+    if word == "podium" and ":" in {t.text for t in tokens[i + 1 : min(i + 9, last)]}:
         return Rank(i, i + 1, 1, several=True, ordered=True, negated=negated)
+    if word in ("leaders", "frontrunners"):
+        among = i > first + 1 and "of" in (tokens[i - 1].text, tokens[i - 2].text)
+        return Rank(i, i + 1, 1, several=not among, among=among, negated=negated)
+    fronted = word in ("behind", "below") or (word == "above" and i == first)
+    if fronted and after[:1] == ["all"] and after[1:2] in ([], *_OTHERS):
+        return Rank(i, i + 2 + (after[1:2] != [","]), 1, bottom=word != "above", negated=negated)
+    if word in ("more", "less") and after[:1] == ["than"] and after[1:2] in (["anything"], ["everything"]):
+        return Rank(i, i + 3, 1, bottom=word == "less", negated=negated)
+    if word in _MEDALS and _medals(tokens, max(first, i - _NEAR), min(i + _NEAR, last), free):
+        return Rank(i, i + 1, _MEDALS.index(word) + 1, negated=negated)
     if (at := _at_an_end(tokens, i, first, last, free)) is not None:
         return Rank(i, i + 1, 1, bottom=at, negated=is_negated(tokens, free, first, i))
+    if word in ("winner", "leader") or (
+        word in ("win", "wins", "won") and after[:1] in ([], [","], ["."], ["and"], ["overall"], ["here"])
+    ):
+        if _names(free, max(first, i - _NEAR), i) > 1:
+            return None  # of two that are named, a comparison
+        return Rank(i, i + 1, 1, negated=is_negated(tokens, free, first, i))
+    if word == "second" and after[:2] == ["to", "none"]:
+        return Rank(i, i + 3, 1, negated=negated)
+    if (
+        word in ("crown", "prize", "trophy", "victory")
+        and after[:1]
+        and after[0] in ("goes", "went", "is", "belongs", "for")
+    ):
+        return Rank(i, i + 2, 1, negated=negated)
+    if word in ("unrivalled", "unrivaled", "unmatched", "unbeaten", "unsurpassed"):
+        return Rank(i, i + 1, 1, negated=negated)
+    if (word == "front" and after[:2] == ["-", "runner"]) or word == "frontrunner":
+        return Rank(i, i + (3 if word == "front" else 1), 1, negated=negated)
+    if word == "rear" and tokens[i - 1].text == "the":
+        return Rank(i, i + 1, 1, bottom=True, negated=is_negated(tokens, free, first, i))
     if word == "penultimate":
         return Rank(i, i + 1, 2, bottom=True, negated=negated)
     if word in ("head", "forefront") and after[:1] == ["of"] and i > first and tokens[i - 1].text in ("the", "at"):
@@ -95,7 +168,8 @@ def _idiom(tokens: list[Token], i: int, first: int, last: int, free: list[bool])
         and after[:1] == ["with"]
         and any(not free[k] for k in range(i + 1, min(i + 4, last)))
     ):
-        return Rank(i, i + 2, 1, bottom=word in words.CLOSERS, negated=negated)
+        closes = word in words.CLOSERS
+        return Rank(i, i + 2, 1, bottom=closes, several=not closes, ordered=not closes, negated=negated)
     if word == "order" and i > first and tokens[i - 1].text in ("the", "in", "this"):
         for k in range(i + 1, min(i + 6, last - 1)):
             if tokens[k].text in ("is", "are", ":", "was") and not free[k + 1]:
@@ -110,6 +184,12 @@ def _idiom(tokens: list[Token], i: int, first: int, last: int, free: list[bool])
             if not free[k] or tokens[k].text not in ("off", "out", "up", "the", "our", "this", "whole", "released"):
                 return None
     return None
+
+
+def _medals(tokens: list[Token], first: int, last: int, free: list[bool]) -> bool:
+    """Whether two medals are given in a sentence, and the words are not "from gold to bronze"."""
+    named = [k for k in range(first, last) if free[k] and tokens[k].text in _MEDALS][:2]
+    return len(named) > 1 and tokens[named[0] - 1].text != "from" and named[1] - named[0] > 2
 
 
 def _at_an_end(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> bool | None:
@@ -139,7 +219,11 @@ def _rank_at(tokens: list[Token], i: int, first: int, last: int, free: list[bool
         or before[-2:] == ["no", "."]
         or before[-2:] in (["number", "-"], ["no", "-"])
     )
-    if word in SMALL and (cued or ranked) and after[0] not in ("over", "above", "of", "ahead", "before"):
+    if (
+        word in SMALL
+        and (cued or ranked or _enumerated(tokens, i, first))
+        and after[0] not in ("over", "above", "of", "ahead", "before")
+    ):
         return Rank(i, i + 1, SMALL[word], negated=negated)
     j = i
     place = 1
@@ -147,6 +231,8 @@ def _rank_at(tokens: list[Token], i: int, first: int, last: int, free: list[bool
         place = words.ORDINALS[word]
         j = i + 1 + (after[0] == "-")
         ordinal = _ordinal(tokens, i, j, first, last, free, before, negated)
+        if ordinal is None and word == "first" and _count(tokens, j, last):
+            return _superlative(tokens, i, i, place, first, last, free, before, negated)
         if ordinal is not None or not (j < last and tokens[j].text in words.TOP | words.BOTTOM | {"most", "least"}):
             return ordinal
         if tokens[j].text == "first":
@@ -165,6 +251,18 @@ def _ordinal(tokens, i, j, first, last, free, before, negated) -> Rank | None:
         return Rank(i, j + 2, place, bottom=True, negated=negated)
     if end in words.POSITIONS or end in words.SINGULARS:
         return Rank(i, j + 1 if end in words.POSITIONS else i + 1, place, negated=negated)
+    if end == "to" or (before[-1] in {"a", "-", "one"} | SMALL.keys() and place > 1 and end not in words.THEMES):
+        return None  # "second to A", a comparison; "a third of the whole", a part
+    if nearby[:2] == ["of", "the"] and nearby[2] in words.PLURALS and before[-1] == "the":
+        return Rank(i, i + 1, place, negated=negated)
+    bracketed = end == ")" and j + 1 < last and not free[j + 1]
+    closed = not bracketed and end in ("", ",", ".", ")", "and", "but", "with", "by", "|")
+    told = i > first and (tokens[i - 1].kind == "word" or before[-1] in ("(", ":"))
+    named = not all(free[max(first, i - 40) : i])
+    if closed and told and named and before[-1] not in _STEPS | SMALL.keys() | words.EVERYONE | {"and"}:
+        return Rank(i, i + 1, place, negated=negated)
+    if _coordinated(tokens, j, last):
+        return Rank(i, i + 1, place, negated=negated)
     named = i > first and not free[i - 1]
     if named and place > 1:
         return Rank(i, i + 1, place, negated=negated)
@@ -186,6 +284,7 @@ def _ordinal(tokens, i, j, first, last, free, before, negated) -> Rank | None:
         and (
             end in words.PLACING
             or end in ("in", ":")
+            or (end == "on" and set(nearby[1:]) & words.LISTS)
             or not free[j]
             or (end == "," and j + 1 < last and not free[j + 1])
         )
@@ -196,9 +295,33 @@ def _ordinal(tokens, i, j, first, last, free, before, negated) -> Rank | None:
     return None
 
 
+def _enumerated(tokens: list[Token], i: int, first: int) -> bool:
+    """Whether a number goes on after "ranks one, two"."""
+    k = i - 1
+    while k > first and i - k < 12 and (tokens[k].text in SMALL or tokens[k].text in (",", "and")):
+        k -= 1
+    return k < i - 1 and tokens[k].text in ("ranks", "places", "positions")
+
+
+def _coordinated(tokens: list[Token], j: int, last: int) -> bool:
+    """Whether further ordinals and a noun of position follow ("in first, second and third place")."""
+    k = j
+    while k < min(j + 12, last) and (tokens[k].text in words.ORDINALS or tokens[k].text in (",", "and", "or")):
+        k += 1
+    more = any(tokens[i].text in words.ORDINALS for i in range(j, k))
+    return more and k < last and tokens[k].text in words.POSITIONS
+
+
 def _superlative(tokens, i, j, place, first, last, free, before, negated) -> Rank | None:
     head = tokens[j].text if j < last else ""
     following = tokens[j + 1].text if j + 1 < last else ""
+    if (
+        head == "top"
+        and before[-1] == "on"
+        and tokens[first].text == "between"
+        and _names(free, max(first, i - _NEAR), i) > 1
+    ):
+        return None
     if head in ("most", "least"):
         if head == "most" and (following == "of" or following in words.RECORDS or before[-1] == "at"):
             return None  # a majority or a bound, read as a number
@@ -209,7 +332,7 @@ def _superlative(tokens, i, j, place, first, last, free, before, negated) -> Ran
     elif head in words.TOP or head in words.BOTTOM:
         if head == "last" and following in ("year", "month", "week", "decade"):
             return None
-        if head == "first" and (following in (",", "of", "") or i == first):
+        if head == "first" and (following in (",", "of", "") or i == first) and not _count(tokens, j + 1, last):
             return None
         if head in ("lead", "leading") and (before[-1] in ("to", "not") or following == "over"):
             return None
@@ -246,7 +369,7 @@ def _numbered(tokens, i, first, last, free, after, before, negated, ranked) -> R
     if after[0] in ("st", "nd", "rd", "th") and tokens[i].end == tokens[i + 1].start:
         return Rank(i, i + 2, place, negated=negated)
     line = i == first and (i == 0 or tokens[i - 1].kind == "line")
-    listed = line or i == first or before[-1] in (",", ":", "and", ";")
+    listed = line or i == first or before[-1] in (",", ":", "and", ";") or (before[-1] == "-" and i == first + 1)
     split = i == first and i > 0 and tokens[i - 1].text == ";"
     starts = ((line or split) and after[0] in _OPEN) or (listed and after[0] == ")")
     bracketed = before[-1] == "(" and after[0] == ")" and (i - 2 < first or before[-2] in (",", ":", "and", ";"))

@@ -17,6 +17,8 @@ _ANAPHORIC = _COUNTED | {"of", "all", "next", "our", "its"}
 _REST = frozenset(("other", "others", "remaining", "further", "rest"))
 _GENERIC = frozenset(("whose", "that", "which", "with", "may", "can", "should", "could"))
 _KEPT = frozenset(("kept", "released", "published", "listed", "admitted", "selected", "survived", "retained", "named"))
+_BASES = frozenset(("of", "the", "/", "on", "by", "to", "constant", "base", "fixed"))
+_FIXED = frozenset(("reference", "fixed", "public", "constant", "grand", "overall", "base"))
 _REACH = 6
 
 
@@ -26,7 +28,8 @@ class Settings:
     def __init__(self, plan: SemanticPlan, edges: Mapping[str, float]) -> None:
         promise = plan.guarantee
         self.bins = [atom.bin for atom in plan.atoms]
-        self.sizes = (len(plan.atoms), plan.plan_size, plan.universe_size)
+        rest = plan.universe_size - len(plan.atoms)  # candidates that were not released
+        self.sizes = (len(plan.atoms), plan.plan_size, plan.universe_size, rest)
         self.values: dict[str, tuple[float, ...]] = {
             "epsilon": (promise.epsilon,),
             "delta": (promise.delta,),
@@ -43,6 +46,11 @@ class Settings:
     ) -> bool | None:
         """True: a setting that it names, or could be where no atom is `named`; False: another; None: none is named."""
         setting, word = self._governing(number, tokens, first, free)
+        if number.kind == "plain" and _close(number.value, self.values["denominator"][0]):
+            before = [t.text for t in tokens[max(first, number.first - 3) : number.first]]
+            fixed = before[-2:-1] == ["total"] and before[:1] and before[0] in _FIXED
+            if fixed or (setting != "value" and before and before[-1] in _BASES):
+                return True  # "9,987 of 40,000", "on a base of 40,000", "the fixed total of 240"
         if setting == "value" and named:
             return None
         if setting in self.values and self._fits(number, setting):
@@ -51,7 +59,7 @@ class Settings:
             return False
         if not named:
             if number.kind == "fraction":
-                size, _, universe = self.sizes
+                size, _, universe, _ = self.sizes
                 return True if _close(number.value, size / universe) else None
             ahead = tokens[number.last : min(number.last + 4, last)]
             cued = [n for n, cues in lexicon.CUES.items() for t in ahead if {t.text, t.stem} & cues]
@@ -73,7 +81,9 @@ class Settings:
         return "", ""
 
     def _fits(self, number: Number, name: str) -> bool:
-        scale = 100.0 if number.kind == "percent" else 1.0
+        scale = 100.0 if number.kind == "percent" or (name == "edges" and number.value >= 1) else 1.0
+        if number.kind != "plain" and name in ("sizes", "universe", "denominator"):
+            return False
         return any(
             (number.fits(scale * value) or (number.kind != "plain" and _close(number.value, scale * value)))
             and (name not in _EXACT or number.value >= scale * value * (1 - 1e-9))
@@ -102,9 +112,11 @@ class Settings:
             ahead = [t.text for t in tokens[number.last : min(number.last + 5, last)]]
             if (told := set(ahead) & set(self.bins)) and set(ahead[:2]) & lexicon.PLACING:
                 return n <= sum(bin in told for bin in self.bins)
-            if set(ahead[:2]) & _KEPT:
+            if set(ahead[:2]) & _KEPT or (ahead[:1] in (["on"], ["in"]) and set(ahead[1:3]) & lexicon.WHOLES):
                 return n in self.sizes or n in (named, seen)
             after = tokens[number.last].text if number.last < last else ""
+            if n == named and (after == ":" or before[-2:] in (["of", "the"], ["of", "these"], ["of", "those"])):
+                return True  # "here are two: A and B", "the lesser of the two when ..."
             bare = (
                 not after
                 or after in lexicon.PLACING
@@ -123,7 +135,7 @@ class Settings:
         if n in self.sizes or n in (named, seen):
             return True
         after = tokens[noun + 1].text if noun + 1 < last else ""
-        if named == 0 and n <= size and (tokens[noun].text in ("masses", "values") or after in _GENERIC):
+        if named == 0 and n <= size and (tokens[noun].text in lexicon.DOCUMENT or after in _GENERIC):
             return True
         return n <= size and bool(set(before[-1:]) & _ANAPHORIC)
 
@@ -135,7 +147,7 @@ class Settings:
                 return None
             if (
                 word in lexicon.PLURALS
-                or word in ("bins", "masses", "values")
+                or (word in lexicon.DOCUMENT and word.endswith("s") and word not in ("minus", "plus"))
                 or (k == number.last and word in lexicon.SINGULARS)
             ):
                 return k

@@ -11,6 +11,11 @@ from privlib.plans.verifier.promises import negated as is_negated
 from privlib.plans.verifier.tokens import Token
 
 _WHOLES = words.RECORDS | {"denominator", "total", "constant", "whole", "mass", "it"}
+_NO_WHOLE = (
+    (words.THEMES | words.DOCUMENT | {"them", "these", "those", "us", "you", "which", "this"})
+    - _WHOLES
+    - {"weight", "base", "count"}
+)
 _NEARLY = frozenset(("nearly", "almost", "practically", "virtually", "essentially", "about", "close"))
 _ENTIRE = frozenset(("whole", "entire", "entirety", "full", "all", "every"))
 _HARDLY = frozenset(("hardly", "scarcely", "barely"))
@@ -63,7 +68,9 @@ def _limits(tokens: list[Token], i: int, first: int, last: int) -> tuple[float, 
     word = tokens[i].text
     after = [t.text for t in tokens[i + 1 : min(i + 6, last)]] + [""] * 5
     before = [""] * 4 + [t.text for t in tokens[max(first, i - 4) : i]]
-    of_whole = after[0] in words.RECORDS or (after[0] == "of" and bool(set(after[1:4]) & _WHOLES))
+    if after[:2] == ["one", "of"]:
+        after = after[1:]  # "each and every one of"
+    of_whole = after[0] in words.RECORDS or (after[0] == "of" and not set(after[1:5]) & _NO_WHOLE)
     if word in ("majority", "mostly", "bulk") and not (word == "bulk" and after[0] != "of"):
         return (*_ABOVE, i + 1)
     if word == "most" and (after[0] in words.RECORDS or after[0] == "of") and before[-1] != "at":
@@ -103,7 +110,7 @@ def _extremes(
         return -math.inf, -1.0, i + 1  # never true
     if word in _HARDLY and after[0] == "any" and after[1] == "of":
         return -math.inf, _NEARLY_NONE, i + 2
-    if word in _NOTHING and (set(before[-1:]) & _NEARLY or before[-2:] == ["next", "to"]):
+    if word in _NOTHING and (set(before[-1:]) & _NEARLY or before[-2:] in (["next", "to"], ["close", "to"])):
         return -math.inf, _NEARLY_NONE, i + 1
     if word == "none" and of_whole:
         return -math.inf, -1.0, i + 1

@@ -49,7 +49,7 @@ def contents(tokens: list[Token], free: list[bool], plan: SemanticPlan) -> Conte
         token.kind == "word" and free[k] and not {token.text, token.stem} & public and token.stem not in said
         for k, token in enumerate(tokens)
     ]
-    prose = [bool({token.text, token.stem} & plain) for token in tokens]
+    prose = [bool({token.text, token.stem, token.text.removeprefix("un")} & plain) for token in tokens]
     return Contents(odd, [token.stem in own for token in tokens], prose)
 
 
