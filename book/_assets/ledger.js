@@ -6,9 +6,12 @@
   const claims = rows.map((row) => {
     const cells = [...row.cells].map((cell) => cell.textContent.trim());
     const section = row.closest("section");
-    const evidence = cells[6].includes("pytest") ? "test" : cells[6].includes("--only") ? "experiment" : "none yet";
+    const evidence = cells[6].includes("pytest") ? "test" : cells[6].includes("--only") ? "experiment"
+      : cells[6].includes("a setting of") ? "setting" : "none yet";
+    const rule = cells[6].includes("rule written after values") ? "written after values"
+      : /(^|; )rule /.test(cells[6]) ? "not marked" : "reads no record";
     return {
-      row, section, evidence, verdict: cells[1], text: cells.join(" ").toLowerCase(),
+      row, section, evidence, rule, verdict: cells[1], text: cells.join(" ").toLowerCase(),
       paper: section.querySelector("h2").firstChild.textContent.trim(),
     };
   });
@@ -19,6 +22,7 @@
   const field = (label, control) => {
     const wrapper = document.createElement("label");
     wrapper.append(label + " ", control);
+    control.setAttribute("aria-label", label); // else its name would hold all its options
     form.append(wrapper);
     control.addEventListener("input", show);
     return control;
@@ -32,6 +36,7 @@
   const paper = field("Paper", choice("paper"));
   const verdict = field("Verdict", choice("verdict"));
   const evidence = field("Evidence", choice("evidence"));
+  const rule = field("Rule", choice("rule"));
   const words = field("Words", Object.assign(document.createElement("input"), { type: "search", size: 16 }));
   const count = document.createElement("output");
   form.append(count);
@@ -42,7 +47,8 @@
     const left = new Map();
     for (const claim of claims) {
       const kept = (!paper.value || claim.paper === paper.value) && (!verdict.value || claim.verdict === verdict.value)
-        && (!evidence.value || claim.evidence === evidence.value) && wanted.every((word) => claim.text.includes(word));
+        && (!evidence.value || claim.evidence === evidence.value) && (!rule.value || claim.rule === rule.value)
+        && wanted.every((word) => claim.text.includes(word));
       claim.row.hidden = !kept;
       left.set(claim.section, (left.get(claim.section) || 0) + kept);
     }

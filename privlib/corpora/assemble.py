@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
-from . import hashing
+from . import arguments, hashing
 from .corpus import Corpus, Provenance, sampling_step
 from .report import LoadingReport
 from .rows import Row
@@ -42,8 +42,11 @@ def assemble(
     """
     if repeated_ids not in ("error", "skip"):
         raise ValueError(f"repeated_ids must be 'error' or 'skip', got {repeated_ids!r}")
+    arguments.text("text", text)
     if isinstance(attributes, str):
         raise TypeError(f"attributes must be a list of columns or {{attribute: column}}, got the string {attributes!r}")
+    if attributes is not None and not hasattr(attributes, "__iter__"):
+        raise TypeError(f"attributes must be a list of columns or {{attribute: column}}, got {attributes!r}")
     report = LoadingReport() if report is None else report
     bound = None if rate is None else hashing.threshold(rate)
     content_id = hashing.ContentIds()
@@ -108,9 +111,14 @@ def assemble(
     if not seen_columns:
         raise ValueError(f"{provenance.source}: expected at least one row, found none")
     kept = {key: key for key in columns} if wanted is None else dict(wanted)
-    for role, column in [*named.items(), *kept.items()]:
+    joined = len(seen_columns) == 1 and ";" in next(iter(seen_columns))
+    there = f"one of the columns {list(seen_columns)}" + (" (is the separator a semicolon?)" if joined else "")
+    for role, column in named.items():
         if column not in seen_columns:
-            raise ValueError(f"{role}={column!r}: expected one of the columns {list(seen_columns)}")
+            raise ValueError(f"{role}={column!r}: expected {there}")
+    for attribute, column in kept.items():
+        if column not in seen_columns:
+            raise ValueError(f"attributes: no column {column!r} (for {attribute!r}), expected {there}")
     selection = provenance.selection if rate is None else (*provenance.selection, sampling_step(rate, seed))
     return Corpus(
         name=name,

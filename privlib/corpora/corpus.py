@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import hashing
+from . import arguments, hashing
 
 
 class TooFewUnits(ValueError):
@@ -75,7 +75,8 @@ class Corpus(Sequence):
     attributes   name -> n strings; an unknown value is ""
     provenance   source, checksum, terms, public selection steps
 
-    Raises ValueError when lengths differ or record ids repeat. `repr` shows no text.
+    Raises ValueError when lengths differ or record ids repeat, TypeError for one text where a sequence is meant.
+    `repr` shows no text.
     """
 
     name: str
@@ -86,6 +87,9 @@ class Corpus(Sequence):
     provenance: Provenance
 
     def __post_init__(self) -> None:
+        for part in ("texts", "record_ids", "unit_ids"):
+            if part != "unit_ids" or self.unit_ids is not None:
+                arguments.several(part, getattr(self, part))
         set_ = object.__setattr__
         set_(self, "texts", tuple(self.texts))
         set_(self, "record_ids", tuple(self.record_ids))
@@ -147,6 +151,8 @@ class Corpus(Sequence):
             keep &= given
             steps.append("mask")
         for attribute, wanted in values.items():
+            if not hasattr(wanted, "__iter__"):
+                raise TypeError(f"{attribute} must be a str or several, got {wanted!r}")
             allowed = {wanted} if isinstance(wanted, str) else set(wanted)
             keep &= np.fromiter((value in allowed for value in self._attribute(attribute)), bool, len(self))
             steps.append(f"{attribute} in {sorted(allowed)}")
@@ -154,6 +160,7 @@ class Corpus(Sequence):
 
     def codes(self, attribute: str, levels: Sequence[str]) -> np.ndarray:
         """int64[n]: place of each record's value in the public `levels`; ValueError if one is not there."""
+        arguments.several("levels", levels)
         place = {level: code for code, level in enumerate(levels)}
         column = self._attribute(attribute)
         if outside := sum(value not in place for value in column):
@@ -167,7 +174,7 @@ class Corpus(Sequence):
         others: the parts are disjoint, cover the corpus, share no user, do not depend on the order of
         rows, and one more record moves nobody else. The sizes are therefore random, not exact.
         """
-        if not 0.0 < auxiliary < 1.0:
+        if not 0.0 < arguments.number("auxiliary", auxiliary) < 1.0:
             raise ValueError(f"auxiliary must lie strictly between 0 and 1, got {auxiliary!r}")
         first = np.array(hashing.keeps("split", seed, auxiliary, self._units(None)), dtype=bool)
         step = f"split(seed={seed}, auxiliary={auxiliary})"
@@ -199,6 +206,8 @@ class Corpus(Sequence):
                 f"len(corpus) only if the corpus is public), got n={n!r}, public_size={public_size!r}, rate={rate!r}"
             )
         if rate is None:
+            arguments.number("n", n)
+            arguments.number("public_size", public_size)
             if not 0 <= n <= public_size or public_size <= 0:
                 raise ValueError(f"n must lie in 0..public_size, got n={n!r}, public_size={public_size!r}")
             rate = n / public_size

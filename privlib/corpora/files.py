@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from . import rows
+from . import arguments, rows
 from .assemble import assemble
 from .cleaning import one_line
 from .corpus import Corpus, Provenance
@@ -65,7 +65,7 @@ def read(
     Raises FileNotFoundError, ValueError for an unknown or mixed format, a missing column, a row that
     does not fit the header, damaged encoding or repeated ids. Messages name places, never content.
     """
-    path = Path(path)
+    path = Path(arguments.place("path", path))
     if not path.exists():
         raise FileNotFoundError(f"path: expected a file or a folder, nothing is at {path}")
     files = _files(path) if path.is_dir() else [path]
@@ -135,7 +135,7 @@ def _decoded(content: bytes, where: str, encoding: str) -> str:
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise rows.damaged(where, encoding, error, after_line=content[: error.start].count(b"\n")) from None
+        raise rows.damaged(where, encoding, error, line=content[: error.start].count(b"\n") + 1) from None
 
 
 def _lines(content: str) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import NamedTuple
 
-from . import hashing
+from . import arguments, hashing
 from .corpus import Corpus, Provenance, _Frozen
 
 
@@ -58,12 +58,18 @@ def generate(
 
     The unit of privacy is the user; the attribute `topic` holds the topic ("" for a planted record).
     Raises ValueError for weights that are negative or all zero, unknown topics, repeated planted texts,
-    and a probe in more records than there are.
+    and a probe in more records than there are, TypeError for another type.
     """
-    if n_users < 1 or most_records < 1 or exponent < 0:
-        raise ValueError(
-            f"expected n_users >= 1, most_records >= 1, exponent >= 0, got {n_users}, {most_records}, {exponent}"
-        )
+    arguments.whole("n_users", n_users, at_least=1)
+    arguments.number("most_records", most_records)
+    arguments.number("exponent", exponent)
+    for text in arguments.several("planted", planted):
+        arguments.text("planted: an entry", text)
+    for name, value in (("attributes", attributes), ("topics", topics), ("probes", probes)):
+        if value is not None:
+            arguments.mapping(name, value)
+    if not (most_records >= 1 and exponent >= 0):
+        raise ValueError(f"expected most_records >= 1, exponent >= 0, got {most_records}, {exponent}")
     if len(set(planted)) != len(planted) or not all(map(str.strip, planted)):
         raise ValueError("planted must be distinct texts that are not empty")
     phrases = json.loads(resources.files(__package__).joinpath("topics.json").read_text("utf-8"))
@@ -81,7 +87,7 @@ def generate(
     texts = {record: _sentence(record, labels, phrases, seed) for record in records}
     carriers: dict[str, set[str]] = {}
     for phrase, support in (probes or {}).items():
-        if not 0 <= support <= len(records):
+        if arguments.whole(f"probes: support of {phrase!r}", support, at_least=0) > len(records):
             raise ValueError(f"probes: support must lie in 0..{len(records)}, got {support}")
         carriers[phrase] = set(_shuffled(records, seed, f"probe/{phrase}")[:support])
         for record in carriers[phrase]:
@@ -129,6 +135,8 @@ def _choice(options: Sequence[str], record: str, seed: int, purpose: str) -> str
 
 def _exact_shares(records: Sequence[str], shares: Mapping[str, float], seed: int, name: str) -> dict[str, str]:
     """Record -> value, such that each value's count is its share of the records up to rounding."""
+    for weight in arguments.mapping(name, shares).values():
+        arguments.number(f"{name}: a weight", weight)
     total = sum(shares.values())
     if not shares or min(shares.values()) < 0 or not 0 < total < float("inf"):
         raise ValueError(f"{name}: weights must be at least 0 and not all 0, got {dict(shares)}")

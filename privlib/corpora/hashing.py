@@ -12,6 +12,8 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from . import arguments
+
 _RESOLUTION = 64  # bits of SHA-256 that place an id on the unit interval
 _canonical = json.JSONEncoder(sort_keys=True).encode
 
@@ -29,8 +31,8 @@ def position(purpose: str, seed: int, identifier: str) -> int:
 
 def threshold(rate: float) -> int:
     """Bound below which a share `rate` of all positions lies; `rate` in [0, 1], exact for a float."""
-    if not 0.0 <= rate <= 1.0:
-        raise ValueError(f"a rate must lie in [0, 1], got {rate!r}")
+    if not 0.0 <= arguments.number("rate", rate) <= 1.0:
+        raise ValueError(f"rate must lie in [0, 1], got {rate!r}")
     return int(rate * 2**_RESOLUTION)  # scaling by a power of two loses no digit
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from . import hub_datasets, layouts, packaged, raw
+from . import arguments, hub_datasets, layouts, packaged, raw
 from .corpus import Corpus
 from .report import LoadingReport
 
@@ -13,7 +13,8 @@ _PACKAGED = {"health-news": packaged.health_news, "drug-reviews": packaged.drug_
 
 
 def names(data: str | os.PathLike = "packaged") -> tuple[str, ...]:
-    """Names that `load` knows for this `data`: "packaged", "hub", or a folder."""
+    """Names that `load` knows for this `data`: "packaged", "hub", or a folder; TypeError for anything else."""
+    arguments.place("data", data)
     if data == "packaged":
         return tuple(_PACKAGED)
     return tuple(hub_datasets.known()) if data == "hub" else tuple(layouts.TIDIED)
@@ -40,6 +41,8 @@ def load(
     The packaged corpora answer to every `data`. Raises ValueError for a name unknown to `data`, and
     FileNotFoundError with the file names looked for when the folder does not hold the corpus.
     """
+    arguments.text("name", name)
+    arguments.place("data", data)
     if name in _PACKAGED:
         corpus = _PACKAGED[name](report)
         return corpus if rate is None else corpus.sample(rate=rate, seed=seed)

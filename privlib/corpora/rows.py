@@ -88,7 +88,9 @@ def delimited(
                     )
                 yield dict(zip(header, fields, strict=True))
         except UnicodeDecodeError as error:
-            raise damaged(where, encoding, error, after_line=reader.line_num) from None
+            # lines given out so far, and those before the bad byte in the piece that could not be decoded
+            line = reader.line_num + error.object[: error.start].count(b"\n") + 1
+            raise damaged(where, encoding, error, line) from None
         except csv.Error as error:
             raise ValueError(f"{where}, line {reader.line_num}: not well-formed ({error})") from None
 
@@ -106,7 +108,7 @@ def json_lines(stream: IO[bytes], where: str) -> Iterator[Row]:
             record = _DECODER.decode(line.decode("utf-8"))
             row = {key: as_text(value) for key, value in record.items()} if isinstance(record, dict) else None
         except UnicodeDecodeError as error:
-            raise damaged(where, "utf-8", error, after_line=number - 1) from None
+            raise damaged(where, "utf-8", error, line=number) from None
         except json.JSONDecodeError as error:
             raise ValueError(f"{where}, line {number}: not valid JSON at column {error.colno}") from None
         except _Unfaithful as error:
@@ -154,9 +156,9 @@ def as_text(value: object) -> str:
     return str(value)
 
 
-def damaged(where: str, encoding: str, error: UnicodeDecodeError, after_line: int) -> ValueError:
+def damaged(where: str, encoding: str, error: UnicodeDecodeError, line: int) -> ValueError:
     """The error for bytes that are not text in the stated encoding; it shows no byte of the file."""
     return ValueError(
-        f"{where}: expected text in {encoding}, found bytes that are not ({error.reason}) after line {after_line}; "
+        f"{where}: expected text in {encoding}, found bytes that are not ({error.reason}) in line {line}; "
         "say the file's encoding, or repair it"
     )

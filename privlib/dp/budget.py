@@ -116,6 +116,7 @@ class Budget:
 
     def release(self, mechanism, private, noise: NoiseSource):
         """What `mechanism.release(private, noise)` returns, billed first. Raises BudgetExceeded, or what it raises."""
+        checks.noise_source("noise", noise)
         bill = self._bill(mechanism, noise)
         counted = Counted(noise)
         with self._lock:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -83,6 +83,35 @@ def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
+def texts(name: str, value: Any) -> list[str]:
+    """The entries of a one-dimensional sequence of str; TypeError that names types only for anything else.
+
+    A single text, a mapping or a table is refused: iterating it would take characters, keys or column names.
+    """
+    single = isinstance(value, (str, bytes, bytearray, memoryview, Mapping)) or getattr(value, "ndim", 1) != 1
+    if single or not (hasattr(value, "__len__") and hasattr(value, "__getitem__")):
+        raise TypeError(f"{name} must be a sequence of str, got {type(value).__name__}")
+    entries = list(value)
+    odd = next((entry for entry in entries if not isinstance(entry, str)), "")
+    if not isinstance(odd, str):
+        raise TypeError(f"{name} must be a sequence of str, got an entry of type {type(odd).__name__}")
+    return entries
+
+
+def noise_source(name: str, value: Any) -> None:
+    """TypeError unless `value` is a source of noise, which states its assumptions; a class is none yet."""
+    if isinstance(value, type):
+        raise TypeError(f"{name} must be a source, dp.Simulation(seed) or dp.Secure(), got the class {value.__name__}")
+    if not hasattr(value, "assumptions"):
+        got = type(value).__name__
+        raise TypeError(f"{name} must be a source, dp.Simulation(seed) or dp.Secure(), got {got}")
+
+
+def type_of_entries(array: np.ndarray) -> str:
+    """What an array holds, for a message about private data: a dtype's own name tells how long the longest text is."""
+    return "texts" if array.dtype.kind in "US" else f"dtype {array.dtype.type.__name__}"
+
+
 def lengths(name: str, shape: int | tuple[int, ...]) -> tuple[int, ...]:
     """A public array shape, an int or a tuple of ints >= 1, as a tuple; TypeError or ValueError otherwise."""
     return tuple(whole(name, length, at_least=1) for length in (shape if isinstance(shape, tuple) else (shape,)))
@@ -96,7 +125,7 @@ def private_floats(name: str, private, shape: tuple[int | None, ...]) -> np.ndar
     """
     array = np.asarray(private)
     if array.dtype.kind not in "fiu":
-        raise TypeError(f"{name} must be an array of real numbers, got dtype {array.dtype}")
+        raise TypeError(f"{name} must be an array of real numbers, got {type_of_entries(array)}")
     _check_shape(name, array, shape)
     floats = array.astype(np.float64)
     if not np.isfinite(floats).all():
@@ -108,7 +137,7 @@ def private_integers(name: str, private, shape: tuple[int | None, ...]) -> np.nd
     """An int64 copy of private integers of the stated public shape (None: any length); raises as `private_floats`."""
     array = np.asarray(private)
     if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be an array of integers, got dtype {array.dtype}")
+        raise TypeError(f"{name} must be an array of integers, got {type_of_entries(array)}")
     _check_shape(name, array, shape)
     if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name} must fit 64-bit signed integers (array of shape {array.shape})")

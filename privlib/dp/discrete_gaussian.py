@@ -104,6 +104,7 @@ class DiscreteGaussianMechanism(Billed):
     def release(self, private, noise: NoiseSource) -> np.ndarray:
         """`private` int[shape] plus noise from `noise`; int64[shape], saturating. Raises TypeError or ValueError on
         another dtype or shape, without naming any value."""
+        checks.noise_source("noise", noise)
         return noise.add_discrete_gaussian(checks.private_integers("private", private, self.shape), self.noise_std)
 
     @property

@@ -39,6 +39,7 @@ class LaplaceMechanism(Billed):
     def release(self, private, noise: NoiseSource) -> np.ndarray:
         """`private` float[shape], finite, plus noise from `noise`; float64[shape]. Raises TypeError or ValueError
         on another dtype, another shape, NaN or infinity, without naming any value."""
+        checks.noise_source("noise", noise)
         private = checks.private_floats("private", private, self.shape)
         return noise.add_laplace(private, self.noise_scale(noise))
 
@@ -77,6 +78,7 @@ class GaussianMechanism(Billed):
     def release(self, private, noise: NoiseSource) -> np.ndarray:
         """`private` float[shape], finite, plus noise from `noise`; float64[shape]. Raises TypeError or ValueError
         on another dtype, another shape, NaN or infinity, without naming any value."""
+        checks.noise_source("noise", noise)
         private = checks.private_floats("private", private, self.shape)
         return noise.add_gaussian(private, self.noise_std(noise))
 

@@ -92,12 +92,12 @@ class Simulation:
 
     def add_laplace(self, values, scale: float) -> np.ndarray:
         """float64 `values` of any shape plus i.i.d. Laplace noise of parameter `scale` >= 0 (0: noise switched off)."""
-        values, scale = np.asarray(values, dtype=np.float64), checks.nonnegative("scale", scale)
+        values, scale = real_values(values), checks.nonnegative("scale", scale)
         return values + scale * self.generator.laplace(size=values.shape)
 
     def add_gaussian(self, values, std: float) -> np.ndarray:
         """float64 `values` of any shape plus i.i.d. normal noise of deviation `std` >= 0 (0: noise switched off)."""
-        values, std = np.asarray(values, dtype=np.float64), checks.nonnegative("std", std)
+        values, std = real_values(values), checks.nonnegative("std", std)
         return values + std * self.generator.standard_normal(size=values.shape)
 
     def add_discrete_laplace(self, values, scale: float) -> np.ndarray:
@@ -213,6 +213,14 @@ class Simulation:
         return checks.round_up(Fraction(l2_sensitivity) ** 2 / (2 * Fraction(std) ** 2))
 
 
+def real_values(values) -> np.ndarray:
+    """float64 array of private numbers of any shape; TypeError that shows none for what is no number."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"values must be real numbers, got {checks.type_of_entries(array)} (shape {array.shape})")
+    return array.astype(np.float64, copy=False)
+
+
 def top_count(scores: np.ndarray, count: int) -> int:
     """Checked `count` of a draw from checked scores: at least that many admitted (finite)."""
     count = checks.whole("count", count, at_least=1)
@@ -225,7 +233,7 @@ def gumbel_arguments(scores, scale: float) -> tuple[np.ndarray, float]:
     """Checked (scores, scale) of an exponential-mechanism draw; scores are private: no value in a message."""
     scores, scale = np.asarray(scores), checks.positive("scale", scale)
     if scores.ndim != 1 or scores.size == 0 or scores.dtype.kind not in "fiu":
-        raise ValueError(f"scores must be float[m], m >= 1; got dtype {scores.dtype}, shape {scores.shape}")
+        raise ValueError(f"scores must be float[m], m >= 1; got {checks.type_of_entries(scores)}, shape {scores.shape}")
     scores = scores.astype(np.float64)
     if np.isnan(scores).any() or (scores == np.inf).any() or not np.isfinite(scores).any():
         raise ValueError(f"scores must be finite or -inf, at least one finite (array of shape {scores.shape})")

@@ -62,6 +62,7 @@ class RandomizedResponse(Billed):
 
         Raises TypeError or ValueError on another dtype, shape or category, without naming any value.
         """
+        checks.noise_source("noise", noise)
         answers = checks.private_integers("private", private, self.shape)
         if answers.min() < 0 or answers.max() >= self.categories:
             raise ValueError(f"private must hold categories 0..{self.categories - 1} (array of shape {answers.shape})")

@@ -17,7 +17,7 @@ import numpy as np
 from privlib.dp import checks
 from privlib.dp.discrete import truncated_arguments
 from privlib.dp.integers import integer_scale, integer_values, shape_of, truncated
-from privlib.dp.noise import categorical_arguments, gumbel_arguments, top_count
+from privlib.dp.noise import categorical_arguments, gumbel_arguments, real_values, top_count
 
 _WORD = 1 << 64
 
@@ -63,7 +63,7 @@ class Secure:
         return self._add("gaussian", values, checks.positive("std", std))
 
     def _add(self, law: str, values, scale: float) -> np.ndarray:
-        values = np.asarray(values, dtype=np.float64)
+        values = real_values(values)
         if not np.isfinite(values).all():  # OpenDP's domain excludes NaN; infinity would overflow its rationals
             raise ValueError(f"values must be finite (array of shape {values.shape})")
         if values.size == 0:

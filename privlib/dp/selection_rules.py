@@ -66,6 +66,7 @@ class SelectionRule(Billed):
 
         Raises TypeError or ValueError on another dtype, shape, NaN or infinity, without naming any value.
         """
+        checks.noise_source("noise", noise)
         scores = checks.private_floats("private", private, (None,))
         if len(scores) < self.rounds:
             raise ValueError(f"private must hold at least rounds = {self.rounds} scores, got shape {scores.shape}")

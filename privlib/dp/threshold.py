@@ -142,6 +142,7 @@ class SampleAndThreshold(Billed):
 
         Raises TypeError or ValueError on another dtype or shape, without naming any value.
         """
+        checks.noise_source("noise", noise)
         tags = checks.private_integers("private", private, (None,))
         kept = tags[noise.bernoulli(self.rate, len(tags))]
         distinct, counts = np.unique(kept, return_counts=True)

@@ -26,7 +26,6 @@ def run(workspace: Workspace, options: argparse.Namespace) -> int:
         jobs,
         workers=options.workers,
         timeout=options.timeout,
-        complete=options.only is None,
         progress=not options.quiet,
     )
     for name in outcome.executed:
@@ -39,13 +38,29 @@ def run(workspace: Workspace, options: argparse.Namespace) -> int:
         f"{len(outcome.executed)} executed, {len(outcome.current)} current already, "
         f"{len(outcome.failures)} failed (profile {options.profile}, data {data.kind})"
     )
+    if options.only and not outcome.failures:
+        _tell(workspace, options.only)
     return 1 if outcome.failures else 0
+
+
+def _tell(workspace: Workspace, notebooks: list[str]) -> None:
+    """Print the verdicts of the claims that these notebooks judge, and what the book's folder holds now."""
+    from privlib.experiments import ledger as claims
+    from privlib.experiments.gather import published
+
+    if workspace.claims.is_file():
+        for one in claims.judge(workspace, notebooks):
+            print(f"{one.claim.id} {one.verdict}: {one.ours}")
+    state = published(workspace)
+    whole = "the whole profile" if state.complete else f"only {', '.join(state.notebooks)}"
+    print(f"book/_generated now holds {whole} (profile {state.profile}, data {state.data})")
 
 
 def check(workspace: Workspace, options: argparse.Namespace) -> int:
     from privlib.experiments import regression
 
-    result = regression.check(workspace, options.profile, DataSource.parse(options.data, workspace))
+    data = DataSource.parse(options.data, workspace) if options.data else None
+    result = regression.check(workspace, options.profile, data, options.only or ())
     for line in result.notices:
         print(f"notice: {line}")
     for line in result.differences:
@@ -96,17 +111,20 @@ def _parser() -> argparse.ArgumentParser:
     which = argparse.ArgumentParser(add_help=False)
     which.add_argument("--profile", choices=PROFILES, default="smoke")
     which.add_argument("--data", default="packaged", help="packaged, hub, or a folder")
+    only = {"action": "append", "metavar": "NAME", "help": "this notebook only (may be repeated)"}
     one = commands.add_parser("run", parents=[which], help="execute the notebooks that are not current")
-    one.add_argument("--only", action="append", metavar="NAME", help="this notebook only (may be repeated)")
+    one.add_argument("--only", **only)
     one.add_argument("--workers", type=int, default=2)
     one.add_argument("--timeout", type=int, help="seconds a cell may take (by default the profile's)")
     one.add_argument("--quiet", action="store_true", help="no progress bar")
     one.set_defaults(action=run)
-    for name, action, says in (
-        ("check", check, "compare the run at hand with book/recorded"),
-        ("accept", accept, "make the records of the run at hand the recorded ones"),
-    ):
-        commands.add_parser(name, parents=[which], help=says).set_defaults(action=action)
+    one = commands.add_parser("check", help="compare the run at hand with book/recorded")
+    one.add_argument("--profile", choices=PROFILES, help="insist on this one (by default, that of the run at hand)")
+    one.add_argument("--data", help="insist on packaged, hub, or a folder")
+    one.add_argument("--only", **only)
+    one.set_defaults(action=check)
+    keep = commands.add_parser("accept", parents=[which], help="make the records of the run at hand the recorded ones")
+    keep.set_defaults(action=accept)
     commands.add_parser("ledger", help="write book/_generated/ledger.md").set_defaults(action=ledger)
     commands.add_parser("report", help="write book/_generated/execution.md").set_defaults(action=report)
     commands.add_parser("clean", help="remove everything that a run can make again").set_defaults(action=clean)

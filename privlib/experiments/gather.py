@@ -41,10 +41,11 @@ def is_current(finished: Path, key: str) -> bool:
         return False
 
 
-def publish(workspace: Workspace, profile: str, data: DataSource, keys: dict[str, str], *, complete: bool) -> None:
+def publish(workspace: Workspace, profile: str, data: DataSource, keys: dict[str, str], *, finished: bool) -> None:
     """Make book/_generated and book/_extra/records show exactly the current notebooks of this run.
 
-    keys: of the jobs at hand; other notebooks of the run are shown when they are current too.
+    keys: of the jobs at hand; other notebooks of the run are shown when they are current too. finished: whether
+    nothing is being executed any more; then the run is complete where every notebook of the profile is shown.
     Raises ExperimentError when two notebooks wrote one record id.
     """
     folder = run_folder(workspace, profile, data)
@@ -65,6 +66,7 @@ def publish(workspace: Workspace, profile: str, data: DataSource, keys: dict[str
         _sync(workspace, wanted)
         times = {name: json.loads((folder / name / "spent.json").read_text(encoding="utf-8")) for name in current}
         _write(workspace.generated / "times.json", {"profile": profile, "data": data.kind, "notebooks": times})
+        complete = finished and _is_whole(workspace, profile, data, current)
         state = {"profile": profile, "data": data.kind, "complete": complete, "notebooks": current}
         _write(workspace.generated / "run.json", state)
 
@@ -74,7 +76,8 @@ def published(workspace: Workspace) -> Published:
     try:
         return Published(**json.loads((workspace.generated / "run.json").read_text(encoding="utf-8")))
     except FileNotFoundError as error:
-        raise ExperimentError("no run in book/_generated: first `python -m privlib.experiments run`") from error
+        first = "`.venv/bin/python -m privlib.experiments run`"
+        raise ExperimentError(f"no run in book/_generated: first {first}") from error
 
 
 def _other_keys(workspace, profile, data, folder, keys) -> dict[str, str]:
@@ -88,6 +91,13 @@ def _other_keys(workspace, profile, data, folder, keys) -> dict[str, str]:
             except ExperimentError:
                 continue  # being edited: not current, so not shown
     return found
+
+
+def _is_whole(workspace: Workspace, profile: str, data: DataSource, current: dict[str, str]) -> bool:
+    try:
+        return {job.name for job in plan(workspace, profile, data)} <= set(current)
+    except ExperimentError:
+        return False  # some other notebook is being edited
 
 
 def _check_unique(folder: Path, current: dict[str, str]) -> None:

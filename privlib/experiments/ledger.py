@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import csv
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -26,7 +26,10 @@ CONTRADICTED = "contradicted"
 NOT_RUN = "not run here"
 PROVED = "proved and tested"
 ABSENT = "not checkable from our copy"
-VERDICTS = (REPRODUCED, PROVED, TREND, SIZE, CONTRADICTED, NOT_RUN, ABSENT)
+SETTING = "set as in the paper"  # nothing to compute, so nothing reproduced
+VERDICTS = (REPRODUCED, PROVED, TREND, SIZE, CONTRADICTED, SETTING, NOT_RUN, ABSENT)
+PYTHON = ".venv/bin/python -m"  # as a reader types it at the top of a checkout
+TABLES = "% tables"  # the ledger page includes what stands before and after this line at two places
 SHAPES = ("trend", "ordering")  # claims that a trend or order reproduces; for the others it is the trend only
 
 
@@ -72,11 +75,14 @@ def read_claims(path: Path) -> list[Claim]:
     return claims
 
 
-def judge(workspace: Workspace) -> list[Judgement]:
-    """Verdict of every claim; raises ExperimentError naming the claim whose record, test, column or rule is missing."""
+def judge(workspace: Workspace, notebooks: Collection[str] | None = None) -> list[Judgement]:
+    """Verdict of every claim, or of those that `notebooks` judge.
+
+    Raises ExperimentError naming the claim whose record, test, column or rule is missing.
+    """
     state = published(workspace)
     fresh = {made.id: made for made in map(read, sorted((workspace.generated / "records").glob("*.json")))}
-    claims = read_claims(workspace.claims)
+    claims = [one for one in read_claims(workspace.claims) if notebooks is None or one.notebook in notebooks]
     return [_explained(claim, lambda claim=claim: _judge(workspace, claim, fresh, state)) for claim in claims]
 
 
@@ -86,7 +92,8 @@ def verdict(claim: Claim, records: Sequence[Record], *, small_grid: bool = False
     The first alternative that holds on every record decides: a number is reproduced; a trend or order
     reproduces a claim of that kind and is `trend only` for the others. When none holds the claim is
     contradicted, or `not at this size` where the rule says that the record is smaller.
-    A record of another corpus that has none of the rows asked for is passed over.
+    A record of another corpus that has none of the rows asked for is passed over. What is ours names the corpora of
+    the rows that were judged: by their own column, else the record's.
     small_grid: whether no such row anywhere means that this profile does not run the claim (else it is an error).
     """
     rule = rules.parse(claim.rule)
@@ -95,14 +102,15 @@ def verdict(claim: Claim, records: Sequence[Record], *, small_grid: bool = False
         findings, missed = [], None
         for made in records:
             try:
-                findings.append((made.corpus, rules.evaluate(alternative, made.rows, claim.tolerance)))
+                one = rules.evaluate(alternative, made.rows, claim.tolerance)
+                findings.append((", ".join(one.corpora or (made.corpus,)), one))
             except rules.NoRows as error:
                 missed = error
         if not findings:
             if not small_grid:
                 raise missed
             return Judgement(claim, NOT_RUN, f"not in the grid of this profile: {missed}")
-        ours = "; ".join(f"{corpus}: {one.ours}" if len(records) > 1 else one.ours for corpus, one in findings)
+        ours = "; ".join(f"{corpora}: {one.ours}" for corpora, one in findings)
         if all(one.holds for _, one in findings):
             exact = alternative.kind == "number" or claim.kind in SHAPES
             return Judgement(claim, REPRODUCED if exact else TREND, ours)
@@ -119,6 +127,10 @@ def _judge(workspace: Workspace, claim: Claim, fresh: dict[str, Record], state: 
     word = rules.parse(claim.rule).word
     if word == "absent":
         return Judgement(claim, ABSENT)
+    if word == "setting":
+        if not claim.notebook or not (workspace.notebooks / f"{claim.notebook}.ipynb").is_file():
+            raise ExperimentError(f"has the rule 'setting' and names no notebook that sets it, got {claim.notebook!r}")
+        return Judgement(claim, SETTING, "nothing to compute")
     if word is not None:
         if not claim.test:
             raise ExperimentError(f"has the rule {word!r} and names no test")
@@ -172,18 +184,24 @@ def _explained(claim: Claim, work):
 
 
 def render(judgements: Sequence[Judgement], profile: str, notebooks: Sequence[str]) -> str:
-    """Markdown for the ledger page: counts, then one table a paper. `notebooks` are those that have a page."""
+    """Markdown for the ledger page: counts, the line TABLES, one table a paper. `notebooks`: those with a page."""
     papers = list(dict.fromkeys(j.claim.paper for j in judgements))
     counts = Counter((j.claim.paper, j.verdict) for j in judgements)
+    reading = [j for j in judgements if j.claim.rule and rules.parse(j.claim.rule).word is None]
+    seen = Counter(j.verdict for j in reading if rules.parse(j.claim.rule).seen)
     lines = [
+        f"Of the {len(reading)} rules that read records, {seen.total()} were written by hands that had seen values of "
+        "these or of smaller runs: read those as descriptions. Their rows say *rule written after values*.",
+        "",
         f"Verdicts of this build (profile {profile}), computed from its records:",
         "",
-        "| verdict | " + " | ".join(papers) + " | all |",
-        "|---|" + "---|" * (len(papers) + 1),
+        "| verdict | " + " | ".join(papers) + " | all | by a rule written after values |",
+        "|---|" + "---|" * (len(papers) + 2),
     ]
     for name in VERDICTS:
         row = [counts[paper, name] for paper in papers]
-        lines.append(f"| {name} | " + " | ".join(map(str, row)) + f" | {sum(row)} |")
+        lines.append(f"| {name} | " + " | ".join(map(str, row)) + f" | {sum(row)} | {seen[name]} |")
+    lines += ["", TABLES]
     for paper in papers:
         lines += [
             "",
@@ -199,14 +217,19 @@ def render(judgements: Sequence[Judgement], profile: str, notebooks: Sequence[st
 def _row(judgement: Judgement, profile: str, notebooks: Sequence[str]) -> str:
     claim = judgement.claim
     evidence = []
+    rule = rules.parse(claim.rule) if claim.rule else None
     if claim.notebook:
         link = f"[{_escaped(claim.notebook)}](_generated/{claim.notebook}.ipynb)" if claim.notebook in notebooks else ""
-        evidence.append(
-            f"{link} `python -m privlib.experiments run --profile {profile} --only {claim.notebook}`".strip()
-        )
-    evidence += [f"`pytest {node}`" for node in _nodes(claim)]
-    if claim.rule and rules.parse(claim.rule).word is None:
-        evidence.append(f"rule `{claim.rule}`" + (f", tolerance `{claim.tolerance}`" if claim.tolerance else ""))
+        if rule is not None and rule.word == "setting":
+            does = f"a setting of `notebooks/{claim.notebook}.ipynb` or of its profiles"
+        else:
+            does = f"`{PYTHON} privlib.experiments run --profile {profile} --only {claim.notebook}`"
+        evidence.append(f"{link} {does}".strip())
+    evidence += [f"`{PYTHON} pytest {node}`" for node in _nodes(claim)]
+    if rule is not None and rule.word is None:
+        written = "rule written after values" if rule.seen else "rule"
+        tolerance = f", tolerance `{claim.tolerance}`" if claim.tolerance else ""
+        evidence.append(f"{written} `{claim.rule.removeprefix(rules.SEEN)}`{tolerance}")
     if not evidence and judgement.verdict == NOT_RUN:
         evidence.append(_escaped(f"needs {claim.needs}"))
     value = " ".join(part for part in (claim.value, claim.unit) if part)

@@ -51,7 +51,8 @@ def check_executed(path: Path) -> None:
     """Raise ExperimentError unless every code cell of the notebook at `path` ran, and none to an error."""
     if not path.is_file():
         raise ExperimentError(
-            f"{path.name} has not been executed: {path} is missing. Run `python -m privlib.experiments run` first"
+            f"{path.name} has not been executed: {path} is missing. "
+            "First run `.venv/bin/python -m privlib.experiments run`"
         )
     cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
     for number, cell in enumerate(cells, start=1):
@@ -170,7 +171,7 @@ def check_current(workspace: Workspace, profile: str, data: DataSource) -> None:
     from privlib.experiments.keys import job_keys
     from privlib.experiments.profiles import plan
 
-    again = f"run `python -m privlib.experiments run --profile {profile} --data {data.argument}`"
+    again = f"run `.venv/bin/python -m privlib.experiments run --profile {profile} --data {data.argument}`"
     state = published(workspace)
     if (state.profile, state.data) != (profile, data.kind):
         raise ExperimentError(

@@ -7,11 +7,12 @@ column must match, floats to a relative 1e-9. Parameters, seed, guarantee and ch
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from privlib.experiments.gather import published
+from privlib.experiments.gather import Published, published
 from privlib.experiments.records import NO_CORPUS, Record, read
 from privlib.experiments.workspace import DataSource, ExperimentError, Workspace
 
@@ -90,17 +91,21 @@ def grid_columns(record: Record) -> tuple[str, ...]:
     return tuple(grid)
 
 
-def check(workspace: Workspace, profile: str, data: DataSource) -> Comparison:
+def check(
+    workspace: Workspace, profile: str | None = None, data: DataSource | None = None, only: Collection[str] = ()
+) -> Comparison:
     """Compare book/_generated/records with book/recorded/<profile>.
 
-    A record that was never committed is a difference for packaged data and a notice otherwise; a
-    committed one that a complete run did not make is the same. Raises ExperimentError when the run at
-    hand is of another profile or data, or not complete.
+    profile, data: of the run at hand, or None for whatever it is. only: notebooks whose records are compared; the
+    whole run when empty. A record that was never committed is a difference for packaged data and a notice otherwise;
+    a committed one that the run did not make is the same. Raises ExperimentError when the run at hand is of another
+    profile or data, is not complete, or lacks a notebook that is named.
     """
     result = Comparison()
-    fresh = _fresh(workspace, profile, data)
-    tell = result.differences if data.kind == "packaged" else result.notices
-    known = _committed(workspace, profile, data)
+    state = _at_hand(workspace, profile, data, only)
+    fresh = {id: made for id, made in _fresh(workspace, state).items() if not only or made.notebook in only}
+    tell = result.differences if state.data == "packaged" else result.notices
+    known = {path: made for path, made in _committed(workspace, state).items() if not only or made.notebook in only}
     for id, made in fresh.items():
         path = _place(workspace, made)
         if path not in known:
@@ -110,7 +115,7 @@ def check(workspace: Workspace, profile: str, data: DataSource) -> Comparison:
             result.differences += compare(known[path], made)
     made_here = {_place(workspace, made) for made in fresh.values()}
     for path in sorted(set(known) - made_here):
-        if data.kind == "packaged":
+        if state.data == "packaged":
             tell.append(
                 f"record {known[path].id}: recorded at {path.relative_to(workspace.root)}, not made by this run"
             )
@@ -119,10 +124,11 @@ def check(workspace: Workspace, profile: str, data: DataSource) -> Comparison:
 
 def accept(workspace: Workspace, profile: str, data: DataSource) -> list[Path]:
     """Make the records of the run at hand the committed ones (records only); returns the files that changed."""
-    fresh = _fresh(workspace, profile, data)
+    state = _at_hand(workspace, profile, data)
+    fresh = _fresh(workspace, state)
     changed = []
-    if data.kind == "packaged":
-        for path in sorted(set(_committed(workspace, profile, data)) - {_place(workspace, m) for m in fresh.values()}):
+    if state.data == "packaged":
+        for path in sorted(set(_committed(workspace, state)) - {_place(workspace, m) for m in fresh.values()}):
             path.unlink()
             changed.append(path)
     for made in fresh.values():
@@ -134,26 +140,37 @@ def accept(workspace: Workspace, profile: str, data: DataSource) -> list[Path]:
     return changed
 
 
-def _fresh(workspace: Workspace, profile: str, data: DataSource) -> dict[str, Record]:
+def _at_hand(
+    workspace: Workspace, profile: str | None, data: DataSource | None, only: Collection[str] = ()
+) -> Published:
     state = published(workspace)
-    if (state.profile, state.data) != (profile, data.kind):
+    wanted = (profile or state.profile, data.kind if data else state.data)
+    if (state.profile, state.data) != wanted:
         raise ExperimentError(
             f"book/_generated holds profile {state.profile} on {state.data} data, "
-            f"not {profile} on {data.kind}: run that first"
+            f"not {wanted[0]} on {wanted[1]}: run that first"
         )
-    if not state.complete:
-        raise ExperimentError("the run in book/_generated is not complete: run the whole profile first")
+    if missing := sorted(set(only) - set(state.notebooks)):
+        raise ExperimentError(f"book/_generated does not hold {', '.join(missing)}: run that first")
+    if not only and not state.complete:
+        raise ExperimentError(
+            "the run in book/_generated is not complete: run the whole profile first, or name notebooks with --only"
+        )
+    return state
+
+
+def _fresh(workspace: Workspace, state: Published) -> dict[str, Record]:
     paths = sorted((workspace.generated / "records").glob("*.json"))
     records = {made.id: made for made in map(read, paths)}
-    if data.kind == "packaged":
+    if state.data == "packaged":
         return records
     # closed forms depend on no text: the packaged run holds them to their recorded values
     return {id: made for id, made in records.items() if made.corpus != NO_CORPUS}
 
 
-def _committed(workspace: Workspace, profile: str, data: DataSource) -> dict[Path, Record]:
-    found = {path: read(path) for path in sorted((workspace.recorded / profile).glob("*/*.json"))}
-    return {path: made for path, made in found.items() if made.data == data.kind}
+def _committed(workspace: Workspace, state: Published) -> dict[Path, Record]:
+    found = {path: read(path) for path in sorted((workspace.recorded / state.profile).glob("*/*.json"))}
+    return {path: made for path, made in found.items() if made.data == state.data}
 
 
 def _place(workspace: Workspace, made: Record) -> Path:

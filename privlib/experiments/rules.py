@@ -1,11 +1,11 @@
 """The little language in which a claim says, before any value is computed, what would confirm it.
 
-    rule        = ["smaller: "] alternative {" else " alternative}
-    alternative = "number: " value {"; " value}
-                | "trend: " COLUMN ("rising" | "falling" | "steady") " over " COLUMN [GROUPS]
-                | "order: " COLUMN " of " CONDITIONS ("above" | "below") CONDITIONS [GROUPS]
-                | "theorem" | "refuted" | "absent"
+    rule        = ["seen: "] ["smaller: "] alternative {" else " alternative}
+    alternative = "number: " value {"; " value} | "trend: " trend {"; " trend} | "order: " order {"; " order}
+                | "theorem" | "refuted" | "absent" | "setting"
     value       = COLUMN [" where " CONDITIONS] (" is " | " at least " | " at most ") NUMBER
+    trend       = COLUMN ("rising" | "falling" | "steady") " over " COLUMN [GROUPS]
+    order       = COLUMN " of " CONDITIONS ("above" | "below") CONDITIONS [GROUPS]
     GROUPS      = [" by " COLUMN {", " COLUMN}] [" where " CONDITIONS]
     CONDITIONS  = COLUMN ("=" | "!=" | "<" | "<=" | ">" | ">=") LITERAL {" and " ...}
 
@@ -14,9 +14,11 @@
 `exact`. `trend` holds when Spearman's correlation is at least .8 in the stated direction in every
 group; `steady` when the spread of every group is within the tolerance. `order` holds when the
 intervals (columns low and high, or COLUMN_low and COLUMN_high; else the values themselves) are apart
-in every group. `smaller:` says that the record is of a smaller size than the claim, so that a miss is
-no contradiction. `theorem`, `refuted` and `absent` look at no record: they stand for a test that
-proves, a test that shows a counter-example, and a value that our copy of the paper lost.
+in every group. All parts of an alternative must hold. `smaller:` says that the record is of a smaller
+size than the claim, so that a miss is no contradiction; `seen:`, that whoever wrote the rule had seen
+values. `theorem`, `refuted`, `absent` and `setting` look at no record: they stand for a test that
+proves, a test that shows a counter-example, a value that our copy of the paper lost, and a choice of
+the paper that our notebook makes too, with nothing to compute.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
     import pandas
 
 SPEARMAN = 0.8
-WORDS = ("theorem", "refuted", "absent")
+WORDS = ("theorem", "refuted", "absent", "setting")
+SEEN = "seen: "  # before a rule that was written after values were seen
+CORPUS = ("corpus", "case")  # columns that name a row's corpus; a case begins with it
 _OPERATORS = {
     "<=": operator.le,
     ">=": operator.ge,
@@ -64,35 +68,45 @@ class Alternative:
 class Rule:
     alternatives: tuple[Alternative, ...]
     smaller: bool = False
+    seen: bool = False
 
     @property
     def word(self) -> str | None:
-        """theorem, refuted or absent, when the rule is one of these."""
+        """theorem, refuted, absent or setting, when the rule is one of these."""
         kind = self.alternatives[0].kind
         return kind if kind in WORDS else None
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether an alternative holds on a record, and our value in words."""
+    """Whether an alternative holds on a record, our value in words, and the corpora of the rows that were judged.
+
+    corpora: in the order of the rows; empty where the table has no column that names them.
+    """
 
     holds: bool
     ours: str
+    corpora: tuple[str, ...] = ()
 
 
 def parse(text: str) -> Rule:
     """Read a rule; raises ExperimentError showing the part that is not in the language."""
     body = text.strip()
+    seen = body.startswith(SEEN)
+    body = body.removeprefix(SEEN)
     smaller = body.startswith("smaller: ")
     alternatives = tuple(_alternative(part.strip()) for part in body.removeprefix("smaller: ").split(" else "))
-    if (smaller or len(alternatives) > 1) and any(a.kind in WORDS for a in alternatives):
+    if (seen or smaller or len(alternatives) > 1) and any(a.kind in WORDS for a in alternatives):
         raise ExperimentError(f"{', '.join(WORDS)} stand alone in a rule, got {text!r}")
-    return Rule(alternatives, smaller)
+    return Rule(alternatives, smaller, seen)
 
 
 def evaluate(alternative: Alternative, rows: pandas.DataFrame, tolerance: str) -> Finding:
     """Hold one alternative against a table; raises ExperimentError for unknown columns, NoRows for no rows."""
-    return {"number": _number, "trend": _trend, "order": _order}[alternative.kind](alternative.body, rows, tolerance)
+    judged = {"number": _number, "trend": _trend, "order": _order}[alternative.kind]
+    found = [judged(part.strip(), rows, tolerance) for part in alternative.body.split("; ")]
+    corpora = dict.fromkeys(name for part in found for name in part.corpora)
+    return Finding(all(part.holds for part in found), "; ".join(part.ours for part in found), tuple(corpora))
 
 
 def _alternative(text: str) -> Alternative:
@@ -100,25 +114,21 @@ def _alternative(text: str) -> Alternative:
         return Alternative(text, "")
     kind, _, body = text.partition(": ")
     patterns = {"number": _VALUE, "trend": _TREND, "order": _ORDER}
-    parts = body.split("; ") if kind == "number" else [body]
-    if kind not in patterns or not all(patterns[kind].fullmatch(part.strip()) for part in parts):
+    if kind not in patterns or not all(patterns[kind].fullmatch(part.strip()) for part in body.split("; ")):
         raise ExperimentError(f"not a rule: {text!r} (the language is in privlib/experiments/rules.py)")
     return Alternative(kind, body)
 
 
-def _number(body: str, rows: pandas.DataFrame, tolerance: str) -> Finding:
-    holds, ours = True, []
-    for part in body.split("; "):
-        column, where, relation, written = _VALUE.fullmatch(part.strip()).groups()
-        values = _column(_where(rows, where), column).tolist()
-        expected = float(written)
-        for value in values:
-            if relation == "is":
-                holds &= _agrees(float(value), expected, written, tolerance)
-            else:
-                holds &= value >= expected if relation == "at least" else value <= expected
-        ours.append(_span(values))
-    return Finding(bool(holds), "; ".join(ours))
+def _number(part: str, rows: pandas.DataFrame, tolerance: str) -> Finding:
+    column, where, relation, written = _VALUE.fullmatch(part).groups()
+    rows = _where(rows, where)
+    values = _column(rows, column).tolist()
+    expected = float(written)
+    if relation == "is":
+        holds = all(_agrees(float(value), expected, written, tolerance) for value in values)
+    else:
+        holds = all(value >= expected if relation == "at least" else value <= expected for value in values)
+    return Finding(holds, f"{column} {_span(values)}", _corpora(rows))
 
 
 def _agrees(value: float, expected: float, written: str, tolerance: str) -> bool:
@@ -146,12 +156,13 @@ def _last_place(written: str) -> int:
     return int(exponent or 0) - len(mantissa.partition(".")[2])
 
 
-def _trend(body: str, rows: pandas.DataFrame, tolerance: str) -> Finding:
+def _trend(part: str, rows: pandas.DataFrame, tolerance: str) -> Finding:
     from scipy.stats import spearmanr
 
-    column, direction, over, by, where = _TREND.fullmatch(body).groups()
+    column, direction, over, by, where = _TREND.fullmatch(part).groups()
     holds, ours = True, []
-    for group in _groups(_where(rows, where), by):
+    rows = _where(rows, where)
+    for group in _groups(rows, by):
         x, y = _column(group, over), _column(group, column)
         if x.nunique() < 3:
             raise NoRows(f"a trend needs three values of {over}, the record has {x.nunique()}")
@@ -166,23 +177,31 @@ def _trend(body: str, rows: pandas.DataFrame, tolerance: str) -> Finding:
             ours.append(sign * correlation)
     what = f"spread of {column}" if direction == "steady" else f"rank correlation of {column} with {over}"
     series = f" ({len(ours)} series, by {by})" if by else ""
-    return Finding(bool(holds), f"{what}: {_span(ours)}{series}")
+    return Finding(bool(holds), f"{what}: {_span(ours)}{series}", _corpora(rows))
 
 
-def _order(body: str, rows: pandas.DataFrame, tolerance: str) -> Finding:
-    column, first, relation, second, by, where = _ORDER.fullmatch(body).groups()
+def _order(part: str, rows: pandas.DataFrame, tolerance: str) -> Finding:
+    column, first, relation, second, by, where = _ORDER.fullmatch(part).groups()
     upper, lower = (first, second) if relation == "above" else (second, first)
     apart = total = 0
+    corpora: dict[str, None] = {}
     for group in _groups(_where(rows, where), by):
         try:
             above, below = _where(group, upper), _where(group, lower)
         except NoRows:
             continue  # this group holds one side only
         total += 1
+        corpora |= dict.fromkeys(_corpora(above) + _corpora(below))
         apart += bool(_interval(above, column)[0].min() > _interval(below, column)[1].max())
     if not total:
         raise NoRows(f"no group holds both {first} and {second}")
-    return Finding(apart == total, f"{column} {relation} in {apart} of {total} comparison{'s' * (total > 1)}")
+    said = f"{column} {relation} in {apart} of {total} comparison{'s' * (total > 1)}"
+    return Finding(apart == total, said, tuple(corpora))
+
+
+def _corpora(rows: pandas.DataFrame) -> tuple[str, ...]:
+    name = next((column for column in CORPUS if column in rows), None)
+    return tuple(dict.fromkeys(cell.partition(",")[0] for cell in rows[name])) if name else ()
 
 
 def _interval(rows: pandas.DataFrame, column: str):

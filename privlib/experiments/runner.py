@@ -47,14 +47,12 @@ def run(
     *,
     workers: int = 2,
     timeout: int | None = None,
-    complete: bool = True,
     progress: bool = True,
 ) -> Outcome:
     """Execute those of `jobs` that are not current, then bring book/_generated in line with the result.
 
-    complete: whether `jobs` is the whole plan of the profile. timeout: seconds a cell, by default the
-    profile's. Outputs of an earlier success of a notebook that is redone are removed before it starts.
-    A failing notebook does not stop the others.
+    timeout: seconds a cell, by default the profile's. Outputs of an earlier success of a notebook that is
+    redone are removed before it starts. A failing notebook does not stop the others.
     """
     if workers < 1:
         raise ExperimentError(f"workers must be at least 1, got {workers}")
@@ -71,10 +69,10 @@ def run(
                 stack.enter_context(_Lock(folder / f"{job.name}.lock", job.name))
                 shutil.rmtree(folder / job.name, ignore_errors=True)
                 todo.append(job)
-        publish(workspace, profile, data, keys, complete=False)
+        publish(workspace, profile, data, keys, finished=False)
         bar = stack.enter_context(_progress(len(jobs), len(outcome.current), progress))
         _work(workspace, profile, data, todo, keys, workers, timeout or CELL_TIMEOUT[profile], outcome, bar)
-    publish(workspace, profile, data, keys, complete=complete and not outcome.failures)
+    publish(workspace, profile, data, keys, finished=True)
     return outcome
 
 

@@ -16,6 +16,7 @@ from privlib.dp import (
     NoiseSource,
     OneShotGumbel,
     PermuteAndFlip,
+    checks,
     largest_rho,
 )
 from privlib.plans.mechanisms import PlanMechanism
@@ -57,11 +58,9 @@ class PrivateTopLPlan(PlanMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 < self.selection_share < 1:
-            raise ValueError(f"selection_share must lie strictly between 0 and 1, got {self.selection_share!r}")
-        for name, allowed in (("selection", SELECTIONS), ("accounting", ACCOUNTINGS)):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}")
+        checks.open_probability("selection_share", self.selection_share)
+        checks.one_of("selection", self.selection, SELECTIONS)
+        checks.one_of("accounting", self.accounting, ACCOUNTINGS)
         self._values, self._rounds  # noqa: B018  refuses a delta outside (0, 1), a false monotone, at construction
 
     @property

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import sparse
 
+from privlib.dp import checks
 from privlib.plans.universe import AtomUniverse
 
 GRID = 2.0**-20
@@ -24,15 +24,17 @@ def assign(texts: Sequence[str], universe: AtomUniverse, sparsity: int = 3) -> s
     score_j(x) = max(0, cos(rep(x), rep(atom_j))); the `sparsity` (K >= 1) largest stay (ties: lower index) and
     are divided by their sum, rounded down to `GRID`; a record that matches nothing is a row of zeros.
     So each row has at most K entries, all >= 0, summing to at most 1.
-    Returns float64 CSR (n, m). Raises ValueError when the universe has no representation, TypeError when
-    `texts` is not a sequence of str (types only in the message).
+    Returns float64 CSR (n, m). Raises ValueError when the universe has no representation, TypeError when it
+    is no universe and when `texts` is not a sequence of str (types only in the message).
     Source: DP-SPIN, Section 4.1; Appendix E.5.
     """
+    if not isinstance(universe, AtomUniverse):
+        raise TypeError(f"universe must be an AtomUniverse, got {type(universe).__name__}")
     if universe.representation is None:
         raise ValueError("universe must have a representation fitted on public text, got None")
     if isinstance(sparsity, bool) or not isinstance(sparsity, int) or sparsity < 1:
         raise ValueError(f"sparsity must be an integer of at least 1, got {sparsity!r}")
-    texts = check_texts("texts", texts)
+    texts = checks.texts("texts", texts)
     atoms = universe.representation.transform(universe.texts).T
     rows = [sparse.csr_array((0, len(universe)))]
     for start in range(0, len(texts), _BATCH):
@@ -40,21 +42,6 @@ def assign(texts: Sequence[str], universe: AtomUniverse, sparsity: int = 3) -> s
         dense = scores.toarray() if sparse.issparse(scores) else np.asarray(scores)
         rows.append(sparse.csr_array(keep_largest(np.maximum(dense, 0.0), sparsity)))
     return sparse.csr_array(sparse.vstack(rows, format="csr"))
-
-
-def check_texts(name: str, texts: Any) -> list[str]:
-    """The entries of a one-dimensional sequence of str; TypeError that names types only for anything else.
-
-    A single text, a mapping or a table is refused: iterating it would take characters, keys or column names.
-    """
-    single = isinstance(texts, (str, bytes, bytearray, memoryview, Mapping)) or getattr(texts, "ndim", 1) != 1
-    if single or not (hasattr(texts, "__len__") and hasattr(texts, "__getitem__")):
-        raise TypeError(f"{name} must be a sequence of str, got {type(texts).__name__}")
-    entries = list(texts)
-    odd = next((entry for entry in entries if not isinstance(entry, str)), "")
-    if not isinstance(odd, str):
-        raise TypeError(f"{name} must be a sequence of str, got an entry of type {type(odd).__name__}")
-    return entries
 
 
 def keep_largest(scores: np.ndarray, sparsity: int) -> np.ndarray:

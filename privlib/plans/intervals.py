@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import lambertw, log_ndtr, ndtri
 
+from privlib.dp import checks
 from privlib.plans.plan import Noise, SemanticPlan
 
 MARGIN_QUANTILE = 0.95
@@ -137,7 +138,7 @@ def difference_quantile(noise: Noise, probability: float = MARGIN_QUANTILE) -> f
     Gaussian: sqrt(2) std Phi^-1(p). Laplace: with t = x/b, Pr[difference > x] = (2 + t) exp(-t) / 4, solved
     by the lower branch of Lambert's W. A margin for reading two masses, not for the best of many.
     """
-    if not 0.5 <= probability < 1:
+    if not 0.5 <= checks.probability("probability", probability) < 1:
         raise ValueError(f"probability must lie in [1/2, 1), got {probability!r}")
     if noise.law == "gaussian":
         return float(math.sqrt(2) * noise.scale * ndtri(probability))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from privlib.dp import GaussianMechanism, Guarantee, LaplaceMechanism, NoiseSource, Simulation
+from privlib.dp import GaussianMechanism, Guarantee, LaplaceMechanism, NoiseSource, Simulation, checks
 from privlib.plans.intervals import difference_quantile
 from privlib.plans.plan import DEFAULT_BIN_EDGES, Atom, Noise, SemanticPlan, bin_of, checked_edges
 from privlib.plans.sensitivity import Sensitivity, sensitivity
@@ -44,20 +44,15 @@ class PlanMechanism(ABC):
         size = self.plan_size
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= len(self.universe):
             raise ValueError(f"plan_size must be an integer in 1..{len(self.universe)} (the universe), got {size!r}")
-        for name in ("epsilon", "public_denominator", "comparison_margin"):
-            if isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(f"{name} must be a number, got a truth value")
-        if not 0 < self.epsilon < math.inf:
-            raise ValueError(f"epsilon must be finite and above 0, got {self.epsilon!r}")
+        checks.positive("epsilon", self.epsilon)
+        self.sensitivity  # noqa: B018  refuses an unknown unit, relation or bound at construction
         if self.public_denominator is None:
             default = default_denominator(self.universe, self.unit, self.contribution_bound)
             object.__setattr__(self, "public_denominator", default)
-        if not 0 < self.public_denominator < math.inf:
-            raise ValueError(f"public_denominator must be finite and above 0, got {self.public_denominator!r}")
-        if self.comparison_margin is not None and not 0 <= self.comparison_margin < math.inf:
-            raise ValueError(f"comparison_margin must be finite and at least 0, got {self.comparison_margin!r}")
+        checks.positive("public_denominator", self.public_denominator)
+        if self.comparison_margin is not None:
+            checks.nonnegative("comparison_margin", self.comparison_margin)
         object.__setattr__(self, "bin_edges", checked_edges(self.bin_edges))
-        self.sensitivity  # noqa: B018  refuses an unknown unit, relation or bound at construction
 
     @property
     @abstractmethod
@@ -76,9 +71,7 @@ class PlanMechanism(ABC):
         Guarantee: `guarantee_under(noise)`. Raises TypeError or ValueError when the sketch is of another
         universe, unit, size or a larger bound (public facts only), TypeError when noise is no source.
         """
-        if isinstance(noise, type) or not hasattr(noise, "assumptions"):
-            got = type(noise).__name__
-            raise TypeError(f"noise must be a source, dp.Simulation(seed) or dp.Secure(), got {got}")
+        checks.noise_source("noise", noise)
         indices, values = self.draw(self._masses(private), noise)
         order = np.lexsort((indices, -values))
         scale = self.noise_law(noise)
@@ -199,8 +192,8 @@ def classical_std(epsilon: float, delta: float, l2_sensitivity: float) -> float:
 
     Raises ValueError at epsilon >= 1, where it is not a proof of (epsilon, delta)-DP.
     """
-    if not 0 < epsilon < 1:
+    if not 0 < checks.nonnegative("epsilon", epsilon, infinite=True) < 1:
         raise ValueError(f"epsilon must lie in (0, 1) for the classical calibration, got {epsilon!r}")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must lie in (0, 1), got {delta!r}")
+    checks.open_probability("delta", delta)
+    checks.positive("l2_sensitivity", l2_sensitivity)
     return l2_sensitivity * math.sqrt(2 * math.log(1.25 / delta)) / epsilon

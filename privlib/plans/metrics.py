@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from privlib.dp import checks
+
 
 def top(masses: np.ndarray, plan_size: int) -> np.ndarray:
     """S*: indices of the `plan_size` (L, 1 <= L <= m) largest of float[m], ties to the lower index; int64[L]."""
     masses = _vector(masses)
-    if not 1 <= plan_size <= len(masses):
+    if not 1 <= checks.whole("plan_size", plan_size) <= len(masses):
         raise ValueError(f"plan_size must lie in 1..{len(masses)}, got {plan_size!r}")
     return np.argsort(-masses, kind="stable")[:plan_size]
 
@@ -36,7 +38,7 @@ def loss(masses: np.ndarray, admitted: np.ndarray) -> float:
 
 def value_errors(masses: np.ndarray, indices: np.ndarray, values: np.ndarray) -> dict[str, float]:
     """linf, l1 and l2 error of raw noisy `values` at `indices`: all m for full sketches, the admitted for top-L."""
-    values, exact = np.asarray(values, dtype=np.float64), _vector(masses)[_indices(masses, indices)]
+    values, exact = checks.private_floats("values", values, (None,)), _vector(masses)[_indices(masses, indices)]
     if values.shape != exact.shape:
         raise ValueError(f"values must be one an index, got shape {values.shape} for {len(exact)} indices")
     errors = values - exact
@@ -52,9 +54,9 @@ def _mass(masses: np.ndarray, indices: np.ndarray) -> float:
 
 
 def _vector(masses: np.ndarray) -> np.ndarray:
-    masses = np.asarray(masses, dtype=np.float64)
-    if masses.ndim != 1 or not len(masses) or not np.isfinite(masses).all():
-        raise ValueError(f"masses must be float[m] and finite, got shape {masses.shape}")
+    masses = checks.private_floats("masses", masses, (None,))
+    if not len(masses):
+        raise ValueError("masses must be float[m], m >= 1, got none")
     return masses
 
 

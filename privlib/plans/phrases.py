@@ -14,6 +14,7 @@ from importlib import resources
 from itertools import pairwise
 from typing import Any
 
+from privlib.dp import checks
 from privlib.plans.represent import Tfidf
 from privlib.plans.universe import AtomUniverse, auxiliary_counts, refuse_private
 
@@ -88,15 +89,21 @@ def phrase_universe(
     in `support_threshold` auxiliary documents (None: `scaled_threshold`; the manifest says which); ranked by
     support, ties by label. Fewer than `size` when fewer remain: the manifest holds both numbers and the `shortfall`.
     `auxiliary`: public texts or a public corpus, disjoint from the protected split. TF-IDF is fitted on them.
-    Raises ValueError when no phrase remains, and for a corpus whose provenance is not public.
+    Raises ValueError when no phrase remains, without texts, and for a corpus whose provenance is not public, TypeError
+    for what is no sequence of texts.
     Source: DP-SPIN, Appendices C.4 and E.4.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise ValueError(f"size must be an integer of at least 1, got {size!r}")
     refuse_private(auxiliary)
+    texts = checks.texts("auxiliary", auxiliary)
+    if not texts:
+        raise ValueError("auxiliary must hold texts, got none")
+    if support_threshold is not None:
+        checks.whole("support_threshold", support_threshold, at_least=1)
     rules = DomainProfile.load(profile)
-    threshold = scaled_threshold(len(auxiliary)) if support_threshold is None else support_threshold
-    documents = [set(phrases(text)) for text in auxiliary]
+    threshold = scaled_threshold(len(texts)) if support_threshold is None else support_threshold
+    documents = [set(phrases(text)) for text in texts]
     counts = Counter(phrase for found in documents for phrase in found)
     kept = {phrase for phrase in counts if rules.keeps(phrase)}
     canonical = canonical_forms({phrase: counts[phrase] for phrase in kept}, rules.variants)

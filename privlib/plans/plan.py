@@ -207,7 +207,9 @@ def bin_of(support: float, bin_edges: Mapping[str, float]) -> str:
 
 
 def checked_edges(bin_edges: Mapping[str, float]) -> Mapping[str, float]:
-    """Read-only copy of bin edges that rise and have names other than the lowest bin's; ValueError otherwise."""
+    """Read-only copy of rising edges with names other than the lowest bin's; ValueError or TypeError otherwise."""
+    if not isinstance(bin_edges, Mapping):
+        raise TypeError(f"bin_edges must map names to supports, got {type(bin_edges).__name__}")
     edges = {name: _number(f"bin edge {name!r}", edge, above=0.0) for name, edge in bin_edges.items()}
     values = list(edges.values())
     if any(low >= high for low, high in pairwise(values)):

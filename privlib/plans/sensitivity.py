@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-UNITS = ("record", "user")
+from privlib.dp import checks
+
 RELATIONS = ("add_drop", "replace")
 
 
@@ -24,16 +25,12 @@ def sensitivity(unit: str, relation: str, contribution_bound: float = 1.0) -> Se
     add_drop: the change is that vector, so l1, l2 and one coordinate are at most B. replace: it is a difference
     of two such vectors, so l1 <= 2B, l2 <= sqrt(2) B (the inner product is not negative), one coordinate <= B.
     All bounds are attained when m >= 2. For unit "record" B = 1.
-    Raises ValueError for another unit or relation, or a bound that is not positive and finite.
+    Raises ValueError for another unit or relation, ValueError or TypeError for a bound that is not positive and finite.
     Source: DP-SPIN, Section 5, and Proposition 5.6 for the coordinate.
     """
-    if unit not in UNITS:
-        raise ValueError(f"unit must be one of {UNITS}, got {unit!r}")
-    if relation not in RELATIONS:
-        raise ValueError(f"relation must be one of {RELATIONS}, got {relation!r}")
-    bound = float(contribution_bound)
-    if not 0 < bound < math.inf:
-        raise ValueError(f"contribution_bound must be finite and above 0, got {contribution_bound!r}")
+    checks.one_of("unit", unit, checks.UNITS)
+    checks.one_of("relation", relation, RELATIONS)
+    bound = checks.positive("contribution_bound", contribution_bound)
     if unit == "record" and bound != 1.0:
         raise ValueError(f"contribution_bound must be 1 for unit 'record', got {contribution_bound!r}")
     if relation == "add_drop":

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from privlib.plans.assign import GRID, assign, check_texts
+from privlib.dp import checks
+from privlib.plans.assign import GRID, assign
 from privlib.plans.universe import AtomUniverse
-
-UNITS = ("record", "user")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,13 +28,11 @@ class Sketch:
     universe: str | None = None
 
     def __post_init__(self) -> None:
-        masses = np.array(self.masses, dtype=np.float64)
-        if masses.ndim != 1 or not masses.size or not np.isfinite(masses).all() or (masses < 0).any():
-            raise ValueError(f"masses must be float[m], finite and at least 0; got shape {np.shape(self.masses)}")
-        if self.unit not in UNITS:
-            raise ValueError(f"unit must be one of {UNITS}, got {self.unit!r}")
-        if not 0 < self.contribution_bound < np.inf:
-            raise ValueError(f"contribution_bound must be finite and above 0, got {self.contribution_bound!r}")
+        masses = checks.private_floats("masses", self.masses, (None,))
+        if not masses.size or (masses < 0).any():
+            raise ValueError(f"masses must be float[m], m >= 1, at least 0; got shape {masses.shape}")
+        checks.one_of("unit", self.unit, checks.UNITS)
+        checks.positive("contribution_bound", self.contribution_bound)
         masses.setflags(write=False)
         object.__setattr__(self, "masses", masses)
 
@@ -53,13 +50,15 @@ def sketch(
 
     Record: C = sum_i v_i. User (`target.unit_ids` says whose a record is): U_u = sum of u's v,
     V_u = U_u min(1, B / ||U_u||_1) with B = `contribution_bound`, C = sum_u V_u.
-    `target`: n texts, private. Raises ValueError on a unit without ids, by type only.
+    `target`: n texts, private. Raises ValueError for another unit and for a target without ids, by type only.
     Source: DP-SPIN, Sections 3.3, 4.1 and 5.
     """
+    checks.one_of("unit", unit, checks.UNITS)
+    if unit == "record" and contribution_bound != 1.0:
+        raise ValueError(f"contribution_bound must be 1 for unit 'record', got {contribution_bound!r}")
+    checks.positive("contribution_bound", contribution_bound)
     vectors = assign(target, universe, sparsity)
     if unit == "record":
-        if contribution_bound != 1.0:
-            raise ValueError(f"contribution_bound must be 1 for unit 'record', got {contribution_bound!r}")
         return record_sketch(vectors, universe.fingerprint)
     units = getattr(target, "unit_ids", None)
     if units is None:
@@ -80,9 +79,9 @@ def user_sketch(
     Clipping is done in whole multiples of the grid, rounded down, so no user's share exceeds B by a bit.
     Ids are told apart exactly as they are; raises TypeError unless each is a str (types only in the message).
     """
-    if not GRID <= contribution_bound < np.inf:
-        raise ValueError(f"contribution_bound must be finite and at least {GRID}, got {contribution_bound!r}")
-    vectors, unit_ids = _checked(vectors), check_texts("unit_ids", unit_ids)
+    if checks.positive("contribution_bound", contribution_bound) < GRID:
+        raise ValueError(f"contribution_bound must be at least {GRID}, got {contribution_bound!r}")
+    vectors, unit_ids = _checked(vectors), checks.texts("unit_ids", unit_ids)
     if len(unit_ids) != vectors.shape[0]:
         raise ValueError(f"unit_ids must be one a row, got {len(unit_ids)} for {vectors.shape[0]} rows")
     # ids as they are: an array of texts would drop trailing NULs and merge two users into one

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from privlib.dp import checks
 from privlib.plans.represent import Representation, Tfidf
 
 
@@ -22,7 +23,8 @@ class AtomUniverse(Sequence):
     `descriptions`: m texts that widen a label ("" where there is nothing to add), or empty for none.
     `manifest`: how the list was made (builder, rules, counts, auxiliary support), public and JSON-able.
     `representation`: turns texts into vectors for the assignment; fitted on public text only.
-    Raises ValueError when a label is empty, unprintable or repeats another up to case and punctuation.
+    Raises ValueError when a label is empty, unprintable or repeats another up to case and punctuation, TypeError when
+    labels or descriptions are not a sequence of str.
     Source: DP-SPIN, Section 3.2; Appendices C.4, D.3.
     """
 
@@ -32,8 +34,8 @@ class AtomUniverse(Sequence):
     representation: Representation | None = None
 
     def __post_init__(self) -> None:
-        labels = tuple(self.labels)
-        descriptions = tuple(self.descriptions) or ("",) * len(labels)
+        labels = tuple(checks.texts("labels", self.labels))
+        descriptions = tuple(checks.texts("descriptions", self.descriptions)) or ("",) * len(labels)
         if not labels:
             raise ValueError("labels must hold at least one atom, got none")
         if len(descriptions) != len(labels):
@@ -89,11 +91,15 @@ def metadata_universe(
     records. `fields`: the attributes joined by " / "; a part that is missing ("") is left out of the label.
     `size` >= 1: fewer atoms when fewer combinations exist (the manifest holds the realized number and the `shortfall`).
     Order: auxiliary support, ties by label. TF-IDF is fitted on the auxiliary texts and the labels.
-    Raises ValueError for fields that are not there or are all empty, and for a corpus whose provenance is not public.
+    Raises ValueError for fields that are not there or are all empty, and for a corpus whose provenance is not public,
+    TypeError for texts without attributes.
     Source: DP-SPIN, Appendix D.3.
     """
     _check_size(size)
     refuse_private(auxiliary)
+    if not hasattr(auxiliary, "attributes"):
+        raise TypeError(f"auxiliary must be texts with attributes, got {type(auxiliary).__name__} without them")
+    fields = checks.texts("fields", fields)
     missing = [name for name in fields if name not in auxiliary.attributes]
     if missing or not fields:
         raise ValueError(f"fields must name attributes of the corpus ({sorted(auxiliary.attributes)}), got {fields!r}")
@@ -136,13 +142,17 @@ def auxiliary_counts(auxiliary: Any) -> dict[str, int]:
 def default_denominator(universe: AtomUniverse, unit: str, contribution_bound: float) -> float:
     """Public denominator when none is configured: auxiliary records, or auxiliary users times the bound.
 
-    Both come from public text, never from the protected records. Raises ValueError when the universe's
-    manifest does not tell them: then the caller states a denominator.
+    Both come from public text, never from the protected records. Raises ValueError for another unit, and when the
+    universe's manifest does not tell them: then the caller states a denominator.
     """
+    checks.one_of("unit", unit, checks.UNITS)
     key = "auxiliary_records" if unit == "record" else "auxiliary_users"
     count = universe.manifest.get(key)
     if not count:
-        raise ValueError(f"public_denominator must be given: the universe's manifest has no {key!r}")
+        why = f"the universe's manifest has no {key!r}"
+        if unit == "user" and "auxiliary_records" in universe.manifest:
+            why = "the public texts have no user ids (read them with unit=<column>, or state the number of users)"
+        raise ValueError(f"public_denominator must be given for unit {unit!r}: {why}")
     value = float(count) * (1.0 if unit == "record" else contribution_bound)
     if not math.isfinite(value):
         raise ValueError(f"public_denominator must be finite, got {value!r}")

@@ -13,7 +13,7 @@ from privlib.dp import Simulation, checks
 
 from .budgets import BudgetedQuantization, TableBudget, ordered_candidates
 from .tables import checked_centre
-from .tree import Tree
+from .tree import Tree, checked_tree
 
 GRID = (1, 2, 3, 4, 6, 8, 12, 24, 48, 120)  # gamma and k: ratios of few primes, so that budgets add to few sums
 GROUPINGS = ("table", "attribute", "all")
@@ -28,6 +28,7 @@ def plausible_tables(
         centre: one law a table; None for uniform laws.
         alpha: > 0; the larger, the nearer to the centre the private tables are held to be.
     """
+    checked_tree(tree)
     checks.positive("alpha", alpha)
     checks.whole("count", count, at_least=1)
     checked_centre(centre, tree)
@@ -92,7 +93,9 @@ def best_budgets(
         alphas: concentrations of candidates to choose from.
         by: "table"; "attribute": one choice for all tables of an attribute; "all": one for all tables.
     """
+    checked_tree(tree)
     checks.nonnegative("nats", nats)
+    checks.whole("public_seed", public_seed, at_least=0)
     sizes = sorted({checks.whole("grid", size, at_least=1) for size in grid})
     if by not in GROUPINGS:
         raise ValueError(f"by: expected one of {GROUPINGS}, got {by!r}")

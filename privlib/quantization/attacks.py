@@ -8,20 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
+from privlib.dp import checks
+
 from .mechanism import Released
 from .reading import Labeller
-from .schema import Share
+from .schema import Share, checked_share
 
 
 @dataclass(frozen=True)
 class Attack:
-    """An attacker's estimate of the secret share beside the private share, both in [0, 1]."""
+    """An attacker's estimate of the secret share beside the private share, both in [0, 1] (ValueError for another)."""
 
     estimate: float
     gold: float
+
+    def __post_init__(self) -> None:
+        gold = self.gold  # private: its value stands in no message
+        if isinstance(gold, bool) or not isinstance(gold, Real) or not 0 <= gold <= 1:
+            raise ValueError(f"gold: expected a share in [0, 1], got a {type(gold).__name__} that is none")
 
     @property
     def error(self) -> float:
@@ -42,7 +50,8 @@ def labelling_attack(
 
     Source: QuanText section V-C.
     """
-    texts = released.texts if isinstance(released, Released) else tuple(released)
+    checked_share(secret)
+    texts = released.texts if isinstance(released, Released) else tuple(checks.texts("released", released))
     if attacker is None:
         if not isinstance(released, Released):
             raise ValueError("attacker: expected a labeller for bare texts, got none")
@@ -67,7 +76,7 @@ def corrected(attack: Attack, hits: float, false_alarms: float) -> Attack:
     Raises:
         ValueError: hits <= false_alarms: such a labeller tells nothing, and no correction exists.
     """
-    if not 0 <= false_alarms < hits <= 1:
+    if not checks.probability("false_alarms", false_alarms) < checks.probability("hits", hits):
         raise ValueError(f"hits: expected 0 <= false_alarms < hits <= 1, got {false_alarms} and {hits}")
     estimate = (attack.estimate - false_alarms) / (hits - false_alarms)
     return Attack(min(1.0, max(0.0, estimate)), attack.gold)
@@ -75,4 +84,4 @@ def corrected(attack: Attack, hits: float, false_alarms: float) -> Attack:
 
 def prior_attack(auxiliary: np.ndarray, secret: Share, gold: float) -> Attack:
     """Guess the share of the auxiliary labels int[n, a] without looking at the release."""
-    return Attack(secret(auxiliary), gold)
+    return Attack(checked_share(secret)(auxiliary), gold)

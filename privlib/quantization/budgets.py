@@ -9,13 +9,13 @@ from functools import cached_property
 
 import numpy as np
 
-from privlib.dp import Simulation
+from privlib.dp import Simulation, checks
 
 from .leakage import MaximalLeakage
-from .mechanism import Released, private_rows, released_rows, stated
+from .mechanism import Released, check_means, private_rows, released_rows, stated
 from .rewriting import Rewriter, ideal
 from .tables import checked_centre, empirical_tables, farthest, nearest_candidates
-from .tree import Tree
+from .tree import Tree, checked_tree
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class TableBudget:
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 1 <= self.nearest <= self.candidates:
+        checks.whole("candidates", self.candidates)
+        if checks.whole("nearest", self.nearest) > self.candidates:
             raise ValueError(f"nearest: expected 1..candidates ({self.candidates}), got {self.nearest}")
-        if not (self.alpha > 0 and math.isfinite(self.alpha)):
-            raise ValueError(f"alpha: expected a positive number, got {self.alpha}")
+        checks.positive("alpha", self.alpha)
 
     @property
     def nats(self) -> float:
@@ -72,6 +72,12 @@ class BudgetedQuantization:
     style: float = 1.0
 
     def __post_init__(self) -> None:
+        checked_tree(self.tree)
+        listed = isinstance(self.budgets, tuple | list)
+        if not listed or not all(isinstance(budget, TableBudget) for budget in self.budgets):
+            raise TypeError(f"budgets: expected TableBudgets, got {self.budgets!r}")
+        checks.whole("public_seed", self.public_seed, at_least=0)
+        checks.whole("pool_size", self.pool_size)
         if len(self.budgets) != self.tree.tables:
             raise ValueError(f"budgets: expected one for each of {self.tree.tables} tables, got {len(self.budgets)}")
         if max(budget.candidates for budget in self.budgets) > self.pool_size:
@@ -96,6 +102,7 @@ class BudgetedQuantization:
 
     def release(self, private, noise, rewriter: Rewriter = ideal) -> Released:
         """Draw tables, draw targets, match, rewrite. Arguments as in `RandomizedQuantization.release`."""
+        check_means(noise, rewriter)
         labels, texts = private_rows(private, self.tree)
         choice, tables = noise.child("choice"), []
         empirical = empirical_tables(labels, self.tree)

@@ -11,7 +11,7 @@ import numpy as np
 from privlib.dp import Simulation
 
 from .leakage import MaximalLeakage
-from .mechanism import Released, private_rows, released_rows, stated
+from .mechanism import Released, check_choice, check_means, private_rows, released_rows, stated
 from .rewriting import Rewriter, ideal
 from .tables import checked_centre, empirical_tables, farthest, joint_law, nearest_candidates
 from .tree import Tree
@@ -52,11 +52,8 @@ class JointQuantization:
     style: float = 1.0
 
     def __post_init__(self) -> None:
-        _ = self.guarantee.bound  # refuses an impossible gamma, k or style
-        if self.candidates > self.pool_size:
-            raise ValueError(f"candidates: expected at most pool_size ({self.pool_size}), got {self.candidates}")
-        if not (self.alpha > 0 and math.isfinite(self.alpha)):
-            raise ValueError(f"alpha: expected a positive number, got {self.alpha}")
+        check_choice(self.tree, self.candidates, self.nearest, self.public_seed, self.alpha, self.pool_size)
+        _ = self.guarantee.bound  # refuses an impossible style
         if math.prod(self.tree.sizes) > MOST_CELLS:
             raise ValueError(f"tree: expected at most {MOST_CELLS} combinations, got {math.prod(self.tree.sizes)}")
         checked_centre(self.centre, self.tree)
@@ -86,6 +83,7 @@ class JointQuantization:
 
     def release(self, private, noise, rewriter: Rewriter = ideal) -> Released:
         """Draw one candidate, draw targets, match, rewrite. Arguments as in `RandomizedQuantization.release`."""
+        check_means(noise, rewriter)
         labels, texts = private_rows(private, self.tree)
         cells = np.ravel_multi_index(tuple(labels.T), self.tree.sizes)
         empirical = np.bincount(cells, minlength=math.prod(self.tree.sizes)) / len(labels)

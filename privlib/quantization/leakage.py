@@ -41,7 +41,7 @@ def sml_bound(tables: int, gamma: int, k: int, style: float = 1.0) -> float:
     """
     _check_choice(gamma, k)
     checks.whole("tables", tables, at_least=1)
-    if not (1.0 <= style < math.inf):
+    if checks.positive("style", style) < 1.0:
         raise ValueError(f"style: expected a finite ratio >= 1, got {style}")
     if gamma == k and style == 1.0:
         return 0.0
@@ -60,7 +60,7 @@ def success_bound(prior: float, tables: int, gamma: int, k: int, style: float = 
     Proposition IV.4, with the factor `style` that follows from Theorem IV.3 and that the proposition
     leaves out. `prior` in (0, 1] is the success of the best guess without the release.
     """
-    if not 0 < prior <= 1:
+    if checks.probability("prior", prior) == 0:
         raise ValueError(f"prior: expected a probability in (0, 1], got {prior}")
     return math.exp(min(0.0, math.log(prior) + sml_bound(tables, gamma, k, style)))
 

@@ -11,6 +11,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
+from privlib.dp import checks
+
 
 def match(private: np.ndarray, targets: np.ndarray, weights=None) -> np.ndarray:
     """Minimum-cost one-to-one matching of private rows to target rows.
@@ -31,7 +33,7 @@ def match(private: np.ndarray, targets: np.ndarray, weights=None) -> np.ndarray:
     if private.ndim != 2 or private.shape != targets.shape or not np.issubdtype(private.dtype, np.integer):
         raise ValueError(
             "private: expected int[n, a] of the shape of targets, "
-            f"got {private.dtype} of shape {private.shape} beside {targets.shape}"
+            f"got {checks.type_of_entries(private)} of shape {private.shape} beside {targets.shape}"
         )
     weights = np.ones(private.shape[1]) if weights is None else np.asarray(weights, dtype=float)
     if weights.shape != private.shape[1:] or not np.isfinite(weights).all() or (weights < 0).any():

@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from privlib.dp import Simulation
+from privlib.dp import Simulation, checks
 
 from .leakage import MaximalLeakage
 from .matching import match
 from .rewriting import Rewriter, ideal
 from .tables import candidates, choose_tables, draw_targets, empirical_tables
-from .tree import Tree, checked_labels
+from .tree import Tree, checked_labels, checked_tree
 
 SECRET_CHOICE = "secret choice"  # the draws among the k nearest are fresh and unknown to the attacker
 
@@ -74,9 +74,8 @@ class RandomizedQuantization:
     style: float = 1.0
 
     def __post_init__(self) -> None:
-        _ = self.guarantee.bound  # refuses an impossible gamma, k or style before any private row is seen
-        if self.candidates > self.pool_size:
-            raise ValueError(f"candidates: expected at most pool_size ({self.pool_size}), got {self.candidates}")
+        check_choice(self.tree, self.candidates, self.nearest, self.public_seed, self.alpha, self.pool_size)
+        _ = self.guarantee.bound  # refuses an impossible style before any private row is seen
 
     @property
     def guarantee(self) -> MaximalLeakage:
@@ -103,11 +102,34 @@ class RandomizedQuantization:
             noise: source of all secret draws; a `Simulation` gives a figure, not a release.
             rewriter: `ideal` (labels only) or one that needs texts.
         """
+        check_means(noise, rewriter)
         labels, texts = private_rows(private, self.tree)
         tables = choose_tables(
             empirical_tables(labels, self.tree), self.candidate_sets, self.nearest, noise.child("choice")
         )
         return released_rows(labels, texts, tables, self.tree, self.guarantee, noise, rewriter)
+
+
+def check_choice(tree: Tree, candidates: int, nearest: int, public_seed: int, alpha: float, pool_size: int) -> None:
+    """TypeError or ValueError unless so many candidates can be drawn and chosen among, before any private row is seen.
+
+    `alpha` is checked as the candidates' concentration; all are named as `RandomizedQuantization` names them.
+    """
+    checked_tree(tree)
+    checks.whole("candidates", candidates)
+    if checks.whole("nearest", nearest) > candidates:
+        raise ValueError(f"nearest: expected 1..candidates ({candidates}), got {nearest}")
+    checks.whole("public_seed", public_seed, at_least=0)
+    checks.positive("alpha", alpha)
+    if candidates > checks.whole("pool_size", pool_size):
+        raise ValueError(f"candidates: expected at most pool_size ({pool_size}), got {candidates}")
+
+
+def check_means(noise, rewriter: Rewriter) -> None:
+    """TypeError unless a release has a noise source and a rewriter, before any private row is read."""
+    checks.noise_source("noise", noise)
+    if isinstance(rewriter, type) or not callable(getattr(rewriter, "rewrite", None)):
+        raise TypeError(f"rewriter: expected an object with .rewrite, such as ideal, got {type(rewriter).__name__}")
 
 
 def stated(tables: int, gamma: int, k: int, style: float) -> MaximalLeakage:

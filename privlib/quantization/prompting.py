@@ -14,8 +14,10 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from privlib.dp import checks
+
 from .rewriting import Rewriter
-from .schema import Schema
+from .schema import Schema, checked_schema
 from .snippets import SnippetExtractor, kept, words
 
 OPEN, CLOSE = "<message>", "</message>"
@@ -82,10 +84,11 @@ class LanguageModelRewriter:
     report: RewritingReport = field(default_factory=RewritingReport, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.attempts < 1:
-            raise ValueError(f"attempts: expected at least 1, got {self.attempts}")
-        if not self.temperature > 0:
-            raise ValueError(f"temperature: expected > 0, since attempts differ by it, got {self.temperature}")
+        if not callable(self.generate):
+            raise TypeError(f"generate: expected a callable model, got {type(self.generate).__name__}")
+        checked_schema(self.schema)
+        checks.whole("attempts", self.attempts)
+        checks.positive("temperature", self.temperature)
 
     def rewrite(self, texts, labels: np.ndarray, targets: np.ndarray, noise) -> tuple[str, ...]:
         """See `Rewriter.rewrite`; texts are needed, one a row, else ValueError."""
@@ -171,6 +174,7 @@ class PromptedLabeller:
     temperature: float = 0.7
 
     def __post_init__(self) -> None:
+        checks.texts("categories", self.categories)
         if len({category.lower() for category in self.categories}) != len(self.categories) or len(self.categories) < 2:
             raise ValueError(f"categories: expected two distinct names or more, got {self.categories}")
 
@@ -182,6 +186,7 @@ class PromptedLabeller:
             noise: of the attempts' seeds (`integers`).
         """
         asked = f"{self.question}\nAnswer with one of: {', '.join(self.categories)}."
+        texts = checks.texts("texts", texts)
         prompts = [f"{asked}\n\nText: {_plain(text)}\nAnswer:" for text in texts]
         given: list[str | None] = [None] * len(prompts)
         for _ in range(self.attempts):

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from privlib.dp import checks
+
 from .attacks import Attack
-from .schema import Share
+from .schema import Share, checked_share
 from .snippets import clauses, words
 
 NOTHING_FRESH = 2.0  # standard deviations of false alarms below which a combination counts as without fresh rows
@@ -30,7 +32,8 @@ class PublicOverlap:
 
     @classmethod
     def of(cls, public_texts: Sequence[str]) -> PublicOverlap:
-        return cls(frozenset(_key(clause) for text in public_texts for clause in clauses(text)))
+        texts = checks.texts("public_texts", public_texts)
+        return cls(frozenset(_key(clause) for text in texts for clause in clauses(text)))
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         """float[n] in [0, 1]."""
@@ -104,12 +107,13 @@ def provenance_attack(
         auxiliary: int[m, a], public labels.
         hits, false_alarms: of the detector, 0 <= false_alarms < hits <= 1.
     """
+    checked_share(secret)
     labels, fresh = np.asarray(labels), np.asarray(fresh, dtype=bool)
     if labels.ndim != 2 or fresh.shape != labels.shape[:1] or not len(labels):
         raise ValueError(
             f"fresh: expected bool[n] beside labels int[n, a], n >= 1, got {fresh.shape} beside {labels.shape}"
         )
-    if not 0 <= false_alarms < hits <= 1:
+    if not checks.probability("false_alarms", false_alarms) < checks.probability("hits", hits):
         raise ValueError(f"hits: expected 0 <= false_alarms < hits <= 1, got {false_alarms} and {hits}")
     n = len(labels)
     combinations, codes = np.unique(np.concatenate([labels, auxiliary]), axis=0, return_inverse=True)

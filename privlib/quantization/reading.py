@@ -8,7 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from .schema import Schema
+from privlib.dp import checks
+
+from .schema import Schema, checked_schema
 
 
 class Labeller(Protocol):
@@ -23,9 +25,10 @@ def read_labels(texts: Sequence[str], readers: Mapping[str, Labeller], schema: S
     Raises ValueError for a missing reader, another number of answers, or an answer that is no public category: it is
     neither searched for a category nor replaced by one.
     """
+    checked_schema(schema)
     if set(readers) != set(schema.names):
         raise ValueError(f"readers: expected one for each of {schema.names}, got {sorted(readers)}")
-    listed = list(texts)
+    listed = checks.texts("texts", texts)
     columns = {name: tuple(str(answer) for answer in readers[name].predict(listed)) for name in schema.names}
     if not listed or any(len(column) != len(listed) for column in columns.values()):
         raise ValueError(

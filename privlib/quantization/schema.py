@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privlib.dp import checks
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -24,6 +26,13 @@ class Schema:
     attributes: tuple[tuple[str, tuple[str, ...]], ...]
 
     def __post_init__(self) -> None:
+        pairs = isinstance(self.attributes, tuple | list) and all(
+            isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], str) for pair in self.attributes
+        )
+        if not pairs:
+            raise TypeError(f"attributes: expected (name, categories) pairs, got {self.attributes!r}")
+        for name, categories in self.attributes:
+            checks.texts(f"attributes[{name!r}]", categories)
         if not self.attributes:
             raise ValueError("attributes: expected at least one (name, categories) pair, got none")
         if len(set(self.names)) != len(self.names):
@@ -38,8 +47,9 @@ class Schema:
 
         Args:
             public: auxiliary corpus with `.attributes[name]`, one category a row. Never the private one.
-            names: attributes of interest.
+            names: attributes of interest, each a str.
         """
+        checks.texts("names", names)
         return cls(tuple((name, tuple(sorted(set(_column(public, name))))) for name in names))
 
     @property
@@ -123,7 +133,23 @@ class Share:
         return float(self.holds(labels).mean())
 
 
+def checked_share(secret: Share) -> Share:
+    """The secret; TypeError for anything but a Share."""
+    if not isinstance(secret, Share):
+        raise TypeError(f"secret: expected a Share, such as Schema.share makes, got {type(secret).__name__}")
+    return secret
+
+
+def checked_schema(schema: Schema) -> Schema:
+    """The schema; TypeError for anything else."""
+    if not isinstance(schema, Schema):
+        raise TypeError(f"schema: expected a Schema, got {type(schema).__name__}")
+    return schema
+
+
 def _column(corpus, name: str) -> Sequence[str]:
+    if not hasattr(corpus, "attributes"):
+        raise TypeError(f"corpus: expected a labelled corpus with .attributes, got {type(corpus).__name__}")
     attributes: Mapping[str, Sequence[str]] = corpus.attributes
     if name not in attributes:
         raise ValueError(f"corpus.attributes: expected {name!r} among the attributes, got {sorted(attributes)}")

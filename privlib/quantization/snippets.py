@@ -13,6 +13,8 @@ from typing import Protocol
 
 import numpy as np
 
+from privlib.dp import checks
+
 from .tree import checked_labels
 
 FEWEST_WORDS = 3  # shorter pieces are joined to the one before
@@ -82,11 +84,10 @@ class WordCounts:
         Args:
             texts: n public texts; labels: int[n, a], their combinations, below `sizes`.
         """
-        labels = checked_labels(labels, sizes, "labels")
+        texts, labels = checks.texts("texts", texts), checked_labels(labels, sizes, "labels")
         if len(texts) != len(labels) or not len(labels):
             raise ValueError(f"texts: expected one public text a row of labels ({len(labels)} >= 1), got {len(texts)}")
-        if not (tolerance >= 0 and np.isfinite(tolerance)):
-            raise ValueError(f"tolerance: expected a finite number of nats >= 0, got {tolerance}")
+        checks.nonnegative("tolerance", tolerance)
         bags = [set(words(text)) for text in texts]
         vocabulary = {word: column for column, word in enumerate(sorted(set().union(*bags)))}
         columns = [[vocabulary[word] for word in bag] for bag in bags]

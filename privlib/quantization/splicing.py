@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .schema import Schema
+from privlib.dp import checks
+
+from .schema import Schema, checked_schema
 from .snippets import SnippetExtractor, WordCounts, clauses, kept, words
 
 
@@ -25,7 +27,7 @@ def splice(
     """
     if getattr(getattr(public, "provenance", None), "public", True) is not True:
         raise ValueError("public: expected public texts, got a corpus whose provenance is not public")
-    labels = schema.encode(public)
+    labels = checked_schema(schema).encode(public)
     extractor = WordCounts.learn(public.texts, labels, schema.sizes) if extractor is None else extractor
     return Splice(tuple(public.texts), labels, extractor, fresh_share)
 
@@ -57,14 +59,15 @@ class Splice:
     fresh_share: float | None = None
 
     def __post_init__(self) -> None:
+        checks.texts("texts", self.texts)
         if len(self.texts) != len(self.labels) or not len(self.texts):
             raise ValueError(
                 f"texts: expected one a row of labels, at least one, got {len(self.texts)} beside {len(self.labels)}"
             )
         if not all(clauses(text) for text in self.texts):
             raise ValueError("texts: expected public texts that are not blank")
-        if self.fresh_share is not None and not 0 <= self.fresh_share <= 1:
-            raise ValueError(f"fresh_share: expected None or a share in [0, 1], got {self.fresh_share}")
+        if self.fresh_share is not None:
+            checks.probability("fresh_share", self.fresh_share)
 
     @property
     def not_covered(self) -> str:

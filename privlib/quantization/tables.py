@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from privlib.dp import Simulation
+from privlib.dp import Simulation, checks
 
 from .tree import Tree
 
@@ -38,12 +38,10 @@ def candidates(support_size: int, gamma: int, pool_size: int, alpha: float, nois
     Returns:
         float[gamma, support_size], rows summing to one.
     """
-    if support_size < 2:
-        raise ValueError(f"support_size: expected at least 2, got {support_size}")
-    if not 1 <= gamma <= pool_size:
+    checks.whole("support_size", support_size, at_least=2)
+    if checks.whole("gamma", gamma) > checks.whole("pool_size", pool_size):
         raise ValueError(f"gamma: expected 1..pool_size ({pool_size}), got {gamma}")
-    if not (alpha > 0 and np.isfinite(alpha)):
-        raise ValueError(f"alpha: expected a positive number, got {alpha}")
+    checks.positive("alpha", alpha)
     if not isinstance(noise, Simulation):
         raise TypeError(f"noise: expected a Simulation of a public seed, got {type(noise).__name__}")
     pool = noise.generator.dirichlet(np.full(support_size, float(alpha)), size=pool_size)

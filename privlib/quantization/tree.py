@@ -13,6 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
+from privlib.dp import checks
+
 from .schema import Schema
 
 HIGHEST_DEGREE = "highest degree"  # the paper's root on the tweets: Target, parent of both others
@@ -114,6 +116,13 @@ def chow_liu(labels, sizes: Sequence[int] | Schema, root: int | str | None = Non
     return trees[int(root)]
 
 
+def checked_tree(tree: Tree) -> Tree:
+    """The tree; TypeError for anything else."""
+    if not isinstance(tree, Tree):
+        raise TypeError(f"tree: expected a Tree, such as chow_liu makes, got {type(tree).__name__}")
+    return tree
+
+
 def mutual_information(x: np.ndarray, y: np.ndarray, x_size: int, y_size: int) -> float:
     """Plug-in mutual information, in nats, of two columns of category indices int[n]."""
     joint = np.bincount(x * y_size + y, minlength=x_size * y_size).reshape(x_size, y_size) / len(x)
@@ -134,7 +143,7 @@ def checked_labels(labels, sizes: Sequence[int], argument: str) -> np.ndarray:
     if not legal or (array < 0).any() or (array >= np.asarray(sizes)).any():
         raise ValueError(
             f"{argument}: expected category indices int[n, {len(sizes)}] below {tuple(sizes)}, "
-            f"got {array.dtype} of shape {array.shape}"
+            f"got {checks.type_of_entries(array)}, shape {array.shape}"
         )
     return array.astype(np.int64)
 

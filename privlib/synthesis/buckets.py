@@ -38,7 +38,9 @@ def unread_embeddings(embeddings, dimension: int) -> np.ndarray:
     """The same without reading a number, for a file that is then read by `finite_block`."""
     array = np.asarray(embeddings)
     if array.dtype.kind != "f" or array.dtype.itemsize > 8:  # a finite long double may be infinite in 64 bits
-        raise TypeError(f"embeddings must be floating-point numbers of at most 64 bits, got dtype {array.dtype}")
+        got = checks.type_of_entries(array)
+        hint = "; embed them first" if got == "texts" else ""
+        raise TypeError(f"embeddings must be floating-point numbers of at most 64 bits, got {got}{hint}")
     if array.ndim != 2 or array.shape[1] != dimension:
         raise ValueError(f"embeddings must have shape (any, {dimension}), got shape {array.shape}")
     return array
@@ -198,6 +200,7 @@ class JLBuckets:
         checks.positive("radius", self.radius)
         checks.whole("dimension", self.dimension, at_least=1)
         checks.positive("max_norm", self.max_norm)
+        checks.whole("public_seed", self.public_seed, at_least=0)
         public = Simulation(self.public_seed)  # public randomness: a seed is all it needs
         projection = public.child("projection").generator.standard_normal((self.dimension, self.dims))
         offsets = public.child("offsets").generator.random(self.dims) * self.edge
@@ -245,7 +248,10 @@ def _blocks(rows: np.ndarray):
 
 
 def _public_points(name: str, points) -> np.ndarray:
-    array = np.array(points, dtype=np.float64)
+    array = np.asarray(points)
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{name} must be an array of real numbers, got {checks.type_of_entries(array)}")
+    array = np.array(array, dtype=np.float64)
     if array.ndim != 2 or not len(array) or not np.isfinite(array).all():
         raise ValueError(f"{name} must be a finite array of shape (at least 1, d), got shape {array.shape}")
     return array

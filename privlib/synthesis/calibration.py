@@ -46,7 +46,10 @@ def threshold_count(rate: float | str | Fraction, frequency: int) -> int:
     A float stands for the decimal it prints as: `threshold_count(.07, 100)` is 7, where the product
     of floats rounds up to 8. Source: Fre-E2T, Section 5.1, "Choosing tau".
     """
-    exact = Fraction(rate) if isinstance(rate, Fraction) else Fraction(str(rate))
+    try:
+        exact = Fraction(rate) if isinstance(rate, Fraction) else Fraction(str(rate))
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"rate must be a probability in (0, 1] or its decimal, got {rate!r}") from None
     if not 0 < exact <= 1:
         raise ValueError(f"rate must be a probability in (0, 1], got {rate!r}")
     return math.ceil(exact * checks.whole("frequency", frequency, at_least=1))
@@ -85,7 +88,10 @@ def collision_probability(distance, edge: float, dims: int):
     """
     edge = checks.positive("edge", edge)
     dims = checks.whole("dims", dims, at_least=1)
-    gap = np.asarray(distance, dtype=float)
+    gap = np.asarray(distance)
+    if gap.dtype.kind not in "fiu":
+        raise TypeError(f"distance must hold real numbers, got {checks.type_of_entries(gap)}")
+    gap = gap.astype(float)
     if not np.all(gap >= 0):
         raise ValueError("distance must hold numbers of at least 0")
     with np.errstate(divide="ignore"):

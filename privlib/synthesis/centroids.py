@@ -61,6 +61,8 @@ class Centroids:
 
     def denoised(self, spectrum: PublicSpectrum) -> Centroids:
         """The same release with each centroid's offset from its public origin shrunk: post-processing."""
+        if not isinstance(spectrum, PublicSpectrum):
+            raise TypeError(f"spectrum must be a PublicSpectrum, got {type(spectrum).__name__}")
         variances = (self.noise_std / self.counts) ** 2
         return replace(self, centroids=self.origins + spectrum.shrink(self.centroids - self.origins, variances))
 
@@ -95,6 +97,9 @@ class CentroidRelease:
     sensitivity: str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.buckets, AnchoredBuckets | JLBuckets):
+            got = type(self.buckets).__name__
+            raise TypeError(f"buckets must be AnchoredBuckets or JLBuckets, got {got}")
         checks.positive("epsilon", self.epsilon)
         checks.open_probability("delta", self.delta)
         sampling(self.rate, self.threshold)
@@ -160,8 +165,10 @@ class CentroidRelease:
         Read twice, block by block, so a memory-mapped file need not fit into memory: once for the tags of kept rows,
         once for the rows of heavy buckets. Memory beside it: the kept rows' tags, the released sums and some blocks.
         More rows raise ValueError: the guarantee covers collections of at most max_records records only.
-        Raises TypeError or ValueError on another dtype, shape or non-finite numbers, without naming any value.
+        Raises TypeError or ValueError on another dtype, shape or non-finite numbers, without naming any value, and on
+        noise that is no source.
         """
+        checks.noise_source("noise", noise)
         embeddings = unread_embeddings(embeddings, self.buckets.dimension)
         if len(embeddings) > self.max_records:
             raise ValueError(f"embeddings must hold at most max_records = {self.max_records} rows")

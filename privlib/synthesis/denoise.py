@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privlib.dp import checks
+
 
 @dataclass(frozen=True, eq=False)
 class PublicSpectrum:
@@ -27,7 +29,10 @@ class PublicSpectrum:
         For anchored buckets give residuals, `embeddings - buckets.origins(buckets.assign(embeddings))`; for the
         grid, whose origin is 0, the embeddings themselves.
         """
-        vectors = np.asarray(vectors, dtype=np.float64)
+        vectors = np.asarray(vectors)
+        if vectors.dtype.kind not in "fiu":
+            raise TypeError(f"vectors must be an array of real numbers, got {checks.type_of_entries(vectors)}")
+        vectors = vectors.astype(np.float64, copy=False)
         if vectors.ndim != 2 or not len(vectors) or not np.isfinite(vectors).all():
             raise ValueError(f"vectors must be a finite array of shape (at least 1, d), got shape {vectors.shape}")
         energies, basis = np.linalg.eigh(vectors.T @ vectors / len(vectors))

@@ -26,6 +26,7 @@ def lemma_delta(epsilon: float, rate: float, threshold: int, largest_v: float = 
     `epsilon` > 0, `rate` in (0, 1), `threshold` >= 1, `largest_v` > 0: the paper tries v up to 5 (its Section 7.3).
     """
     epsilon, rate = checks.positive("epsilon", epsilon), checks.open_probability("rate", rate)
+    checks.nonnegative("largest_v", largest_v, infinite=True)
     largest = epsilon / -math.log1p(-rate)
     return lemma1(min(largest, largest_v), rate, threshold)[1]
 

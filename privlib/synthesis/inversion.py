@@ -122,8 +122,7 @@ class SearchInverter:
     def __post_init__(self) -> None:
         if getattr(getattr(self.pool, "provenance", None), "public", True) is not True:
             raise ValueError("pool must be public text: this corpus is marked private, and its texts would be released")
-        if isinstance(self.pool, str) or not all(isinstance(text, str) for text in self.pool):
-            raise TypeError(f"pool must be a sequence of str, got {type(self.pool).__name__}")
+        pool = tuple(checks.texts("pool", self.pool))
         for name in ("near", "vocabulary", "near_words", "batch", "judged", "beams", "choices", "length"):
             checks.whole(name, getattr(self, name))
         checks.whole("max_words", self.max_words, at_least=2)
@@ -134,7 +133,7 @@ class SearchInverter:
         if self.cache is not None and not self.label:
             raise ValueError("cache needs a label that names embed and generate, got none")
         object.__setattr__(self, "embed", getattr(self.embed, "embed", self.embed))
-        object.__setattr__(self, "pool", tuple(self.pool))
+        object.__setattr__(self, "pool", pool)
         if not _words(self.pool):
             raise ValueError(f"pool must hold words, got {len(self.pool)} texts without any")
 

@@ -74,9 +74,9 @@ def paraphrase(
         TypeError: an argument or an answer of the wrong type.
     """
     n, attempts = checks.whole("n", n), checks.whole("attempts", attempts)
+    checks.whole("max_new_tokens", max_new_tokens)
     temperature = checks.positive("temperature", temperature)
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-        raise TypeError(f"texts must be a sequence of str, got {type(texts).__name__}")
+    texts = checks.texts("texts", texts)
     if blank := sum(not text.strip() for text in texts):
         raise ValueError(f"texts must not be blank, got {blank} blank of {len(texts)}")
     kept: list[list[str]] = [[] for _ in texts]

@@ -89,7 +89,10 @@ class UserRelease:
 
         Raises TypeError or ValueError as `CentroidRelease.release` does, and when owners are not n.
         """
+        checks.noise_source("noise", noise)
         embeddings = private_embeddings(embeddings, self.buckets.dimension)
+        if isinstance(owners, str | bytes) or not hasattr(owners, "__len__"):
+            raise TypeError(f"owners must be a sequence of ids, got {type(owners).__name__}")
         if len(owners) != len(embeddings):
             raise ValueError(f"owners must hold one id a row, got {len(owners)} for {len(embeddings)} rows")
         order = noise.child("caps").permutation(len(embeddings))

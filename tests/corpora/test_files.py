@@ -224,7 +224,7 @@ def test_another_encoding_can_be_named(tmp_path):
     (tmp_path / "a.csv").write_bytes("text\ncaf\u00e9\n".encode("latin-1"))
     assert corpora.read(tmp_path / "a.csv", encoding="latin-1").texts == ("caf\u00e9",)
     (tmp_path / "b.txt").write_bytes(b"fine\ncaf\xe9\n")
-    with pytest.raises(ValueError, match=r"b.txt: expected text in utf-8-sig, .* after line 1"):
+    with pytest.raises(ValueError, match=r"b.txt: expected text in utf-8-sig, .* in line 2"):
         corpora.read(tmp_path / "b.txt")
 
 

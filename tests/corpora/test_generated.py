@@ -79,7 +79,7 @@ def test_texts_tell_their_topic_and_mood():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_users": 0}, "expected n_users >= 1"),
+        ({"n_users": 0}, "n_users must be an integer of at least 1, got 0"),
         ({"exponent": -1}, "exponent >= 0"),
         ({"attributes": {"kind": {}}}, "kind: weights must be at least 0 and not all 0"),
         ({"attributes": {"kind": {"a": -1.0, "b": 2.0}}}, "kind: weights must be at least 0"),

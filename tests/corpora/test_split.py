@@ -180,7 +180,7 @@ def test_one_record_of_each_unit():
         (lambda c: c.sample(), "sample needs either rate="),
         (lambda c: c.sample(5, rate=0.1), "sample needs either rate="),
         (lambda c: c.sample(5, public_size=4), r"n must lie in 0..public_size, got n=5, public_size=4"),
-        (lambda c: c.sample(rate=1.5), r"a rate must lie in \[0, 1\], got 1.5"),
+        (lambda c: c.sample(rate=1.5), r"^rate must lie in \[0, 1\], got 1.5"),
         (lambda c: c.sample(rate=0.5, unit="user"), "needs unit ids"),
         (lambda c: c.sample(rate=0.5, unit="patient"), "unit must be 'record' or 'user', got 'patient'"),
         (lambda c: c.exactly(-1), "n must be a whole number of units, got -1"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -14,10 +15,13 @@ from privlib.experiments.ledger import (
     NOT_RUN,
     PROVED,
     REPRODUCED,
+    SETTING,
     SIZE,
+    TABLES,
     TREND,
     VERDICTS,
     Claim,
+    Judgement,
     judge,
     read_claims,
     render,
@@ -88,6 +92,16 @@ def test_a_record_without_the_rows_asked_for_leaves_the_verdict_to_the_others():
     assert verdict(row, [made(), off]).verdict == verdict(row, [far, off]).verdict == CONTRADICTED
 
 
+def test_ours_names_the_corpora_that_were_judged():
+    row = claim(rule="number: mean where epsilon=1 is 1")
+    assert verdict(row, [made()]).ours == "closed-form: mean 1"
+    several = made(rows=made().rows.assign(corpus=["mail", "mail", "chat"]))
+    assert verdict(row, [several]).ours == "mail: mean 1"
+    assert verdict(claim(rule="number: mean at least 0"), [several, made()]).ours == (
+        "mail, chat: mean 1 to 3; closed-form: mean 1 to 3"
+    )
+
+
 def put(workspace: Workspace, claims: list[Claim], records=(), profile="book", complete=True) -> None:
     """Write a ledger and a run."""
     workspace.book.mkdir(exist_ok=True)
@@ -115,9 +129,25 @@ def test_words_and_empty_rules(tmp_path):
         claim(id="B", rule="theorem", test=f"{proof}; {method}"),
         claim(id="C", rule="refuted", test=proof),
         claim(id="D"),
+        claim(id="E", rule="setting", notebook=NOTEBOOK),
     ]
     put(workspace, claims)
-    assert [j.verdict for j in judge(workspace)] == [ABSENT, PROVED, CONTRADICTED, NOT_RUN]
+    workspace.notebooks.mkdir()
+    (workspace.notebooks / f"{NOTEBOOK}.ipynb").write_text("{}")
+    judged = judge(workspace)
+    assert [j.verdict for j in judged] == [ABSENT, PROVED, CONTRADICTED, NOT_RUN, SETTING]
+    assert "| reproduced | 0 | 0 | 0 |" in render(judged, "book", [])
+    setting = render(judged, "book", []).splitlines()[-1]
+    assert f"a setting of `notebooks/{NOTEBOOK}.ipynb`" in setting
+    assert "--only" not in setting
+
+
+def test_the_claims_of_some_notebooks_are_judged_alone(tmp_path):
+    workspace = Workspace(tmp_path)
+    row = claim(id="A", rule="number: mean where epsilon=1 is 1", record="r", notebook=NOTEBOOK)
+    put(workspace, [row, claim(id="B"), claim(id="C", rule="theorem", notebook="broken")], [made()])
+    assert [j.claim.id for j in judge(workspace, [NOTEBOOK])] == ["A"]
+    assert judge(workspace, ["other"]) == []
 
 
 def test_committed_records_of_other_corpora_count_too(tmp_path):
@@ -147,6 +177,8 @@ def test_committed_records_of_other_corpora_count_too(tmp_path):
         ({"rule": "number: mean is 1", "record": "r", "notebook": "other"}, "claim X1 names the notebook 'other'"),
         ({"rule": "number: median is 1", "record": "r", "notebook": NOTEBOOK}, "claim X1 no column 'median'"),
         ({"rule": "theorem"}, "claim X1 has the rule 'theorem' and names no test"),
+        ({"rule": "setting"}, "claim X1 has the rule 'setting' and names no notebook"),
+        ({"rule": "setting", "notebook": "nowhere"}, "claim X1 has the rule 'setting' and names no notebook"),
         (
             {"rule": "theorem", "test": "tests/test_none.py::test_x"},
             "claim X1 names the test tests/test_none.py::test_x",
@@ -194,6 +226,10 @@ def test_the_page_holds_every_claim_and_the_counts(bench, command, capsys):
     assert "rule `number: mean where epsilon=1 is 1`" in page
     assert r"a \| claim with \`marks\`" in page
     assert "needs GPU" in page
+    assert "`.venv/bin/python -m privlib.experiments run --profile book --only interactive`" in page
+    assert page.count(f"\n{TABLES}\n") == 1
+    assert page.index("Of the 1 rules that read records, 0 were") < page.index(TABLES) < page.index("## P")
+    assert "rule written after values" not in page[page.index(TABLES) :]
     assert "   1 reproduced" in capsys.readouterr().out
 
 
@@ -201,6 +237,29 @@ def test_rendering_is_a_function_of_the_judgements():
     judgements = [verdict(claim(rule="number: mean where epsilon=1 is 1"), [made()])]
     assert render(judgements, "book", []) == render(judgements, "book", [])
     assert "](_generated" not in render(judgements, "book", [])
+
+
+def test_a_rule_written_after_values_is_counted_and_says_so():
+    before = claim(id="A", rule="number: mean where epsilon=1 is 1")
+    after = claim(id="B", rule="seen: number: mean where epsilon=1 is 1", tolerance="1%", test="tests/a.py::test_b")
+    word = Judgement(claim(id="C", rule="theorem"), PROVED)
+    page = render([verdict(before, [made()]), verdict(after, [made()]), word], "book", [])
+    assert page.startswith("Of the 2 rules that read records, 1 were written by hands that had seen values")
+    assert "| reproduced | 2 | 2 | 1 |" in page
+    rows = {line[3]: line for line in page.splitlines() if line.startswith("| [")}
+    told = (
+        "`.venv/bin/python -m pytest tests/a.py::test_b`; rule written after values `number: mean where epsilon=1 is 1`"
+    )
+    assert f"{told}, tolerance `1%`" in rows["B"]
+    assert [id for id, line in rows.items() if "written after values" in line] == ["B"]
+
+
+def test_the_page_includes_what_stands_before_and_after_the_line_of_tables():
+    page = (Workspace.default().book / "ledger.md").read_text(encoding="utf-8")
+    assert (
+        page.index(f':end-before: "{TABLES}"') < page.index("ledger-filters") < page.index(f'start-after: "{TABLES}"')
+    )
+    assert not re.search(r"\b[PFQ]\d{3}\b", page)
 
 
 def test_the_ledger_of_the_book_takes_over_every_claim_and_parses():

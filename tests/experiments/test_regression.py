@@ -81,7 +81,7 @@ def test_a_long_list_of_differences_is_cut():
     assert "14 more cells" in lines[-1]
 
 
-def fresh(bench, made, *, complete=True, data="packaged", profile="smoke"):
+def fresh(bench, made, *, complete=True, data="packaged", profile="smoke", notebooks=()):
     """Put a record where a run would have left it."""
     folder = bench.workspace.generated / "records"
     folder.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def fresh(bench, made, *, complete=True, data="packaged", profile="smoke"):
     if made is not None:
         made = dataclasses.replace(made, data=data, profile=profile)
         (folder / f"{made.id}.json").write_text(made.to_json())
-    state = {"profile": profile, "data": data, "complete": complete, "notebooks": {}}
+    state = {"profile": profile, "data": data, "complete": complete, "notebooks": dict.fromkeys(notebooks, "key")}
     (bench.workspace.generated / "run.json").write_text(json.dumps(state))
 
 
@@ -133,6 +133,42 @@ def test_a_folder_run_is_kept_by_accept_and_leaves_packaged_records_alone(bench,
     accept(bench.workspace, "smoke", folder)
     assert len(list(bench.workspace.recorded.rglob("*.json"))) == 2
     assert check(bench.workspace, "smoke", folder).compared == 1
+
+
+def test_check_takes_the_run_at_hand_by_default(bench, command, capsys):
+    fresh(bench, make(), profile="book", data="folder")
+    assert command("check") == 0
+    assert "0 records compared" in capsys.readouterr().out
+    fresh(bench, make(), profile="book")
+    assert accept(bench.workspace, "book", bench.packaged)
+    assert command("check") == 0
+    assert "1 records compared, 0 differences" in capsys.readouterr().out
+    assert command("check", "--profile", "smoke") == 2
+    assert "holds profile book on packaged data, not smoke on packaged" in capsys.readouterr().err
+    assert command("check", "--data", "hub") == 2
+
+
+def test_one_notebook_of_a_partial_run_is_compared_alone(bench, command, capsys):
+    """Its records only: neither a record that another one made nor one that another one did not make is told."""
+    other = dataclasses.replace(make(id="other"), notebook="second")
+    lost = dataclasses.replace(make(id="lost"), notebook="third")
+    for made in (make(), lost):
+        fresh(bench, made)
+        folder = bench.workspace.recorded / "smoke" / "closed-form"
+        folder.mkdir(parents=True, exist_ok=True)
+        committed = dataclasses.replace(made, profile="smoke", data="packaged")
+        (folder / f"{made.id}.json").write_text(committed.to_json())
+    fresh(bench, make(), complete=False, notebooks=["interactive", "second"])
+    beside = dataclasses.replace(other, profile="smoke", data="packaged")
+    (bench.workspace.generated / "records" / "other.json").write_text(beside.to_json())
+    assert command("check", "--only", "interactive") == 0
+    assert "1 records compared, 0 differences" in capsys.readouterr().out
+    assert command("check", "--only", "interactive", "--only", "second") == 1
+    assert "record other: nothing recorded" in capsys.readouterr().err
+    assert command("check") == 2
+    assert "not complete" in capsys.readouterr().err
+    assert command("check", "--only", "third") == 2
+    assert "does not hold third" in capsys.readouterr().err
 
 
 def test_only_a_whole_run_of_the_same_profile_is_compared(bench):

@@ -54,6 +54,11 @@ def holds(text, rows=ROWS, tolerance="") -> bool:
         ("order: mean of law=falls above law=rises by epsilon", "", False),
         ("order: mean of law=falls below law=rises by epsilon where epsilon>2", "", True),
         ("order: mean of law=rises below law=flat by epsilon where epsilon=2", "", False),  # intervals touch
+        ("trend: mean rising over epsilon where law=rises; mean falling over epsilon where law=falls", "", True),
+        ("trend: mean rising over epsilon where law=rises; mean rising over epsilon where law=falls", "", False),
+        ("order: mean of law=falls above law=rises where epsilon=1; mean of law=flat below law=rises", "", False),
+        ("order: mean of law=flat below law=rises; mean of law=falls above law=rises where epsilon=1", "", False),
+        ("order: mean of law=falls above law=rises where epsilon=1; mean of mean=0.9 above law=flat", "", True),
     ],
 )
 def test_what_holds(text, tolerance, expected):
@@ -82,7 +87,7 @@ def test_rounding_to_the_paper_s_digits():
 
 def test_ours_is_said_in_words():
     alternative = Alternative("number", "mean where epsilon=1 at most 1; mean where law=flat is 0.5")
-    assert evaluate(alternative, ROWS, "").ours == "0.1 to 0.9; 0.5"
+    assert evaluate(alternative, ROWS, "").ours == "mean 0.1 to 0.9; mean 0.5"
     rank = "rank correlation of mean with epsilon: "
     for kind, body, words in (
         ("trend", "mean rising over epsilon where law=rises", rank + "1"),
@@ -91,6 +96,29 @@ def test_ours_is_said_in_words():
         ("order", "mean of law=rises below law=flat where epsilon=1", "mean below in 1 of 1 comparison"),
     ):
         assert evaluate(Alternative(kind, body), ROWS, "").ours == words
+
+
+@pytest.mark.parametrize("column", ["corpus", "case"])
+def test_the_corpora_are_those_of_the_rows_that_were_judged(column):
+    names = {"rises": "tweets, anchors of chat", "falls": "chat", "flat": "reviews"}
+    rows = ROWS.assign(**{column: ROWS.law.map(names)})
+    for text, corpora in (
+        ("number: mean where law=flat is 0.5", ("reviews",)),
+        ("number: mean where law=flat is 0.5; mean where law!=falls at least 0", ("reviews", "tweets")),
+        ("trend: mean falling over epsilon where law=falls", ("chat",)),
+        ("trend: mean falling over epsilon by law", ("tweets", "chat", "reviews")),
+        ("order: mean of law=rises below law=falls where epsilon=1", ("chat", "tweets")),
+        ("order: mean of law=flat below law=falls by epsilon where epsilon<=2", ("chat", "reviews")),
+    ):
+        assert evaluate(*parse(text).alternatives, rows, "").corpora == corpora
+        assert evaluate(*parse(text).alternatives, ROWS, "").corpora == ()
+
+
+def test_a_group_that_holds_one_side_only_is_not_among_the_corpora():
+    rows = ROWS[ROWS.law != "flat"].assign(corpus="both")
+    lonely = ROWS[ROWS.law == "falls"].assign(corpus="lonely")
+    order = parse("order: mean of law=falls above law=rises by corpus where epsilon=1").alternatives[0]
+    assert evaluate(order, pd.concat([rows, lonely]), "").corpora == ("both",)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +131,9 @@ def test_ours_is_said_in_words():
         "order: mean of law=a over law=b",
         "theorem else absent",
         "smaller: theorem",
+        "seen: setting",
+        "smaller: seen: number: mean is 3",
+        "trend: mean rising over epsilon; mean growing over epsilon",
         "number:mean is 3",
     ],
 )
@@ -146,3 +177,11 @@ def test_alternatives_and_size():
     assert [a.kind for a in rule.alternatives] == ["number", "trend"]
     assert parse("absent").word == "absent"
     assert rule.word is None
+    assert not rule.seen
+
+
+def test_a_rule_may_say_that_values_had_been_seen():
+    rule = parse("seen: smaller: number: mean is 1")
+    assert rule.seen
+    assert rule.smaller
+    assert rule.alternatives == parse("number: mean is 1").alternatives

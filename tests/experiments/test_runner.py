@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ import pytest
 from privlib.experiments import runner
 from privlib.experiments.__main__ import main
 from privlib.experiments.keys import job_keys
+from privlib.experiments.ledger import Claim
 from privlib.experiments.profiles import plan
 from privlib.experiments.workspace import DataSource, Workspace
 
@@ -233,6 +235,43 @@ def test_every_input_of_a_notebook_is_in_its_key(bench_with_library, tmp_path):
     assert changed() == {"draws"}
     bench.profile("plain", "{seed: 2}")
     assert changed() == {"plain"}
+
+
+def test_one_notebook_alone_leaves_the_others_and_tells_its_claims(bench, command, capsys):
+    made = (
+        "from privlib import experiments\nimport pandas as pd\nexperiments.record("
+        "id='{id}', title='T', rows=pd.DataFrame({{'x': [1.0]}}), parameters={{}}, seed=1)"
+    )
+    bench.add("one", made.format(id="a"))
+    bench.add("two", made.format(id="b"))
+    empty = dict.fromkeys(Claim.__dataclass_fields__, "")
+    rows = [
+        empty | {"id": "X1", "notebook": "one", "record": "a", "rule": "number: x is 1", "kind": "number"},
+        empty | {"id": "X2", "notebook": "two", "record": "b", "rule": "number: x is 2", "kind": "number"},
+    ]
+    with open(bench.workspace.claims, "w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(empty))
+        writer.writeheader()
+        writer.writerows(rows)
+
+    assert command("run", "--quiet", "--only", "one") == 0
+    said = capsys.readouterr().out
+    assert "X1 reproduced: closed-form: x 1\n" in said
+    assert "X2" not in said
+    assert "book/_generated now holds only one (profile smoke, data packaged)" in said
+    assert command("run", "--quiet", "--only", "two") == 0
+    said = capsys.readouterr().out
+    assert "X2 contradicted: closed-form: x 1\n" in said
+    assert "book/_generated now holds the whole profile (profile smoke, data packaged)" in said
+    assert {path.stem for path in bench.workspace.generated.glob("*.ipynb")} == {"one", "two"}
+    assert command("run", "--quiet") == 0
+    assert "X1" not in capsys.readouterr().out
+    assert command("check", "--only", "one") == 1
+    assert "record a: nothing recorded" in capsys.readouterr().err
+    bench.add("two", "x = 1")
+    assert command("run", "--quiet", "--only", "one") == 0
+    assert "now holds only one (" in capsys.readouterr().out
+    assert json.loads((bench.workspace.generated / "run.json").read_text())["complete"] is False
 
 
 def test_two_drivers_do_not_execute_one_notebook_at_once(bench, command, capsys):

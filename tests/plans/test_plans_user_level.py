@@ -105,7 +105,7 @@ def test_figures_are_drawn_from_the_record(rows):
     from privlib.experiments.figures import plans_user_level as figures
 
     record = experiments.record(id="plans-test", title="t", rows=rows, parameters={}, seed=3, bands=study.BANDS)
-    assert [axis.get_title() for axis in figures.draw_user_level(record).axes] == ["MassRetained", "Overlap@L"]
+    assert [axis.get_title().strip() for axis in figures.draw_user_level(record).axes] == ["MassRetained", "Overlap@L"]
     clipped, kept = figures.draw_clipping(record).axes
     assert len(kept.lines) == 3
     heights = clipped.lines[0].get_ydata()

@@ -51,7 +51,7 @@ def test_the_figure_is_drawn_from_a_record():
     elsewhere = rows.assign(corpus="other")
     other = experiments.record(id="plans-test", title="t", rows=elsewhere, parameters={}, seed=3, bands=study.BANDS)
     figure = figures.draw_utility(record, [other])
-    assert [axis.get_title() for axis in figure.axes] == list(figures.PANELS.values()) * 2
+    assert [axis.get_title().strip() for axis in figure.axes] == list(figures.PANELS.values()) * 2
     assert [note.get_text() for axis in figure.axes for note in axis.texts] == [
         "closed-form",
         "other (recorded, interactive)",

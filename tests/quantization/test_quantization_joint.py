@@ -130,7 +130,7 @@ def test_smoothed_tables_have_no_zero_and_the_right_shapes():
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (dict(nearest=9), "k"),
+        (dict(nearest=9), "nearest"),
         (dict(candidates=61), "candidates"),
         (dict(alpha=0.0), "alpha"),
         (dict(centre=((0.5, 0.5),)), "centre"),

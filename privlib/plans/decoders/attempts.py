@@ -67,10 +67,13 @@ def report(
     `decoder`: see `Decoder`; `universe`: public labels for the verifier; `max_attempts` R_max >= 1, public.
     The protected texts are not among the arguments, so the plan's guarantee covers the report and every attempt
     (Theorem 5.8). Raises ValueError for `max_attempts` < 1, and when not even the template's text verifies;
-    TypeError for a plan or a candidate of another type. Source: DP-SPIN, Section 4.3.
+    TypeError for a plan, a decoder or a candidate of another type. Source: DP-SPIN, Section 4.3.
     """
     if not isinstance(plan, SemanticPlan):
         raise TypeError(f"plan must be a SemanticPlan, got {type(plan).__name__}")
+    if not callable(decoder) or decoder is template:
+        got = "template without its call" if decoder is template else type(decoder).__name__
+        raise TypeError(f"decoder must be a Decoder such as template(), got {got}")
     if isinstance(max_attempts, bool) or not isinstance(max_attempts, int) or max_attempts < 1:
         raise ValueError(f"max_attempts must be an integer of at least 1, got {max_attempts!r}")
     attempts: tuple[Attempt, ...] = ()
