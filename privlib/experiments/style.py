@@ -1,12 +1,12 @@
 """One look for all figures: colour-blind-safe, a second encoding beside colour, readable on a phone.
 
-Colours are those of Okabe and Ito (2008). SVG ids are salted with a constant and no date is written,
-so that the same record gives the same bytes.
+Colours are those of Okabe and Ito (2008), but olive for their yellow, which does not show on white. SVG ids are
+salted with a constant and no date is written, so that the same record gives the same bytes.
 """
 
 from __future__ import annotations
 
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#F0E442")
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#999933")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINESTYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2, 1, 2)))
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")

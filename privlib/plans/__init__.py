@@ -10,7 +10,7 @@ from privlib.plans.admission import PrivateTopLPlan
 from privlib.plans.assign import assign
 from privlib.plans.decoders import Attempt, Candidate, Report, free_text, mentioned, report, structured_claims, template
 from privlib.plans.intervals import Intervals, MassInterval, OrderBound, difference_quantile, intervals
-from privlib.plans.mechanisms import GaussianPlan, LaplacePlan, classical_std
+from privlib.plans.mechanisms import GaussianPlan, LaplacePlan
 from privlib.plans.metrics import loss, mass_retained, overlap, top, value_errors
 from privlib.plans.phrases import phrase_universe
 from privlib.plans.plan import Atom, Noise, SemanticPlan
@@ -41,7 +41,6 @@ __all__ = [
     "Verdict",
     "Violation",
     "assign",
-    "classical_std",
     "difference_quantile",
     "free_text",
     "intervals",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -166,8 +165,8 @@ class LaplacePlan(_FullSketch):
 class GaussianPlan(_FullSketch):
     """C~ = C + N(0, std^2 I) on all m atoms, then the L largest: (epsilon, delta)-DP at every epsilon > 0.
 
-    The analytic calibration of Balle and Wang is used throughout; the classical formula of the paper
-    (`classical_std`) is proved below epsilon 1 only. Source: DP-SPIN, Section 5.1 (Gaussian).
+    The analytic calibration of Balle and Wang is used throughout; the paper's classical formula, proved up to epsilon
+    1 only, is `privlib.dp.classical_gaussian_noise_std`. Source: DP-SPIN, Section 5.1 (Gaussian).
     """
 
     name = "gaussian"
@@ -185,15 +184,3 @@ class GaussianPlan(_FullSketch):
 
     def noise_law(self, noise: NoiseSource) -> Noise:
         return Noise("gaussian", self._vector.noise_std(noise))
-
-
-def classical_std(epsilon: float, delta: float, l2_sensitivity: float) -> float:
-    """The paper's Gaussian formula Delta_2 sqrt(2 ln(1.25/delta)) / epsilon, for comparison only.
-
-    Raises ValueError at epsilon >= 1, where it is not a proof of (epsilon, delta)-DP.
-    """
-    if not 0 < checks.nonnegative("epsilon", epsilon, infinite=True) < 1:
-        raise ValueError(f"epsilon must lie in (0, 1) for the classical calibration, got {epsilon!r}")
-    checks.open_probability("delta", delta)
-    checks.positive("l2_sensitivity", l2_sensitivity)
-    return l2_sensitivity * math.sqrt(2 * math.log(1.25 / delta)) / epsilon

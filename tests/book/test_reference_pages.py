@@ -111,7 +111,7 @@ def test_the_appendix_measures_each_experiment(built):
     assert "| 93 s | 512 MiB | 5 kB |" in text
     assert "| `two` | [P3](#claim-P3) | 1 not run here | not in this run | | |" in text
     assert "1 claims with 2 tests" in text
-    assert "All 1 notebooks together: 1.6 minutes of work, at most 512 MiB" in text
+    assert "All 1 notebooks together: 1.6 minutes of work, two at a time, at most 512 MiB" in text
 
 
 def test_contradicted_claims_are_listed_with_what_says_so(built):

@@ -162,13 +162,6 @@ def test_margin_is_the_95_percent_quantile_of_a_difference():
         assert abs((draws[0] - draws[1] <= margin).mean() - 0.95) < 5.2 * math.sqrt(0.95 * 0.05 / 400_000)
 
 
-def test_the_classical_formula_is_kept_below_one_and_refused_above():
-    assert plans.classical_std(0.5, 1e-6, 1.0) == pytest.approx(math.sqrt(2 * math.log(1.25e6)) / 0.5)
-    for epsilon in (1.0, 2.0, 20.0):
-        with pytest.raises(ValueError, match="classical"):
-            plans.classical_std(epsilon, 1e-6, 1.0)
-
-
 def test_ties_in_released_values_go_to_the_lower_index():
     class Silent(Simulation):
         def add_laplace(self, values, scale):

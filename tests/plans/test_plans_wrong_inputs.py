@@ -84,8 +84,6 @@ def user_level(**changes):
             TypeError,
             "^selection_share must be",
         ),
-        (lambda: plans.classical_std("1", 1e-6, 1.0), TypeError, "^epsilon must be a number, got '1'"),
-        (lambda: plans.classical_std(0.5, "1", 1.0), TypeError, "^delta must be a number, got '1'"),
         (lambda: plans.difference_quantile(PLAN.noise, "0.9"), TypeError, "^probability must be a number, got '0.9'"),
         (lambda: plans.top(np.ones(4), "2"), TypeError, "^plan_size must be an integer, got '2'"),
         (

@@ -22,8 +22,8 @@ def render(workspace: Workspace, judgements: Sequence[Judgement]) -> str:
     total = sum(one["seconds"] for one in spent.values())
     lines = [
         f"Measured by this build: profile `{state.profile}`, {state.data} data, Python {platform.python_version()}, "
-        f"{os.cpu_count()} cores. All {len(spent)} notebooks together: {_minutes(total)} of work, at most "
-        f"{max((one['peak_mib'] for one in spent.values()), default=0):.0f} MiB in one. Installed software: "
+        f"{os.cpu_count()} cores. All {len(spent)} notebooks together: {_minutes(total)} of work, two at a time, "
+        f"at most {max((one['peak_mib'] for one in spent.values()), default=0):.0f} MiB in one. Installed software: "
         f"{_size(_bytes(Path(sys.prefix)))}; weights and texts: {_size(_bytes(workspace.root / 'assets'))}; notebooks "
         f"and records of this run: {_size(_bytes(workspace.generated))}.",
         "",
