@@ -46,7 +46,7 @@ def _tokenizer(start: str, end: str, template: str | None = None):
 def _build_encoder(folder: Path, normalise: bool) -> Path:
     import torch
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import Normalize, Pooling, Transformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
     from transformers import BertConfig, BertModel
 
     tokenizer, size = _tokenizer("[CLS]", "[SEP]")
