@@ -87,6 +87,8 @@ class Voting:
     public_seed: int = 0
 
     def __post_init__(self) -> None:
+        checks.function("vary", self.vary)
+        checks.function("embed", self.embed)
         checks.positive("epsilon", self.epsilon)
         checks.open_probability("delta", self.delta)
         checks.whole("iterations", self.iterations, at_least=1)
@@ -198,12 +200,17 @@ class AugPE(Voting):
 
     generate: Generate
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.function("generate", self.generate)
+
     def release(self, private: np.ndarray, noise: NoiseSource) -> Evolution:
         """`private`: embeddings of the records, float[n, d], n >= 0, of the same encoder as `embed`.
 
-        Raises TypeError or ValueError on another dtype, shape or non-finite numbers, without naming any value, and
-        ValueError when `generate`, `vary` or `embed` return another number of items than asked for.
+        Raises TypeError or ValueError on another dtype, shape or non-finite numbers, without naming any value, on noise
+        that is no source, and ValueError when `generate`, `vary` or `embed` return another number of items than asked.
         """
+        checks.noise_source("noise", noise)
         group = Group(embeddings(private), self.generate, self.population)
         populations, votes, ledger, dropped = self.evolve([group], noise, Simulation(self.public_seed))
         bill = self.bill(len(ledger), noise)

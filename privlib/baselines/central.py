@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from privlib.baselines.grouping import BucketMeans, Buckets, checked, residual_sums
+from privlib.baselines.grouping import BucketMeans, Buckets, check_buckets, checked, residual_sums
 from privlib.dp import ZCDP, Guarantee, NoiseSource, Simulation, checks, largest_rho
 
 UNIT, RELATION = "record", "add_drop"
@@ -47,6 +47,7 @@ class CuratorRelease:
     count_share: float = 0.25
 
     def __post_init__(self) -> None:
+        check_buckets(self.buckets)
         checks.positive("epsilon", self.epsilon)
         checks.open_probability("delta", self.delta)
         checks.open_probability("count_share", self.count_share)
@@ -98,10 +99,12 @@ class CuratorRelease:
         return float(ndtr(-distance)) if noise.kind == Simulation.kind else math.exp(-(distance**2) / 2)
 
     def release(self, private: np.ndarray, noise: NoiseSource) -> BucketMeans:
-        """`private` float[n, d], n >= 0. Raises TypeError or ValueError on another dtype, shape or non-finite numbers.
+        """`private` float[n, d], n >= 0. Raises TypeError or ValueError on another dtype, shape or non-finite numbers,
+        and on noise that is no source.
 
         Noise is drawn bucket by bucket: how many are occupied is private, and must not enter the law of the noise.
         """
+        checks.noise_source("noise", noise)
         rows = checked(private, self.buckets)
         count_std, sum_std = self.deviations(noise)
         tags, owners, counts = np.unique(self.buckets.assign(rows), axis=0, return_inverse=True, return_counts=True)

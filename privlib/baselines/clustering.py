@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from privlib.baselines.keywords import check_texts, check_vocabulary, keyword_rows
-from privlib.baselines.space import PublicSpace, inside
+from privlib.baselines.space import AT_ONCE, PublicSpace, inside
 from privlib.baselines.themes import Theme
 from privlib.dp import ZCDP, Budget, Guarantee, NoiseSource, checks, largest_rho
 from privlib.dp.budget import Entry
@@ -107,12 +107,14 @@ class UraniaStyle:
     shares: tuple[float, float, float] = (0.3, 0.1, 0.6)
 
     def __post_init__(self) -> None:
+        checks.instance("space", self.space, PublicSpace)
+        checks.offers("encoder", self.encoder, "embed")
         object.__setattr__(self, "vocabulary", check_vocabulary("vocabulary", self.vocabulary))
         largest_rho(self.epsilon, self.delta)
         checks.whole("rounds", self.rounds, at_least=1)
         checks.whole("max_keywords", self.max_keywords, at_least=1)
         checks.nonnegative("smallest", self.smallest)
-        if len(self.shares) != 3:
+        if len(checks.sequence("shares", self.shares, "numbers")) != 3:
             raise ValueError(f"shares must be three numbers, got {self.shares!r}")
         if math.fsum(checks.positive("shares", share) for share in self.shares) > 1:
             raise ValueError(f"shares must add up to at most 1, got {self.shares!r}")
@@ -146,11 +148,12 @@ class UraniaStyle:
     def release(self, private: Sequence[str], noise: NoiseSource) -> UraniaRelease:
         """`private`: n texts. Every stage goes through one `Budget` of (epsilon, delta).
 
-        Raises TypeError by type only, BudgetExceeded before the noise of a stage that would pass the total.
+        Raises TypeError by type only, and on noise that is no source; BudgetExceeded before the noise of a stage that
+        would pass the total.
         """
+        checks.noise_source("noise", noise)
         texts = check_texts(private)
-        embeddings = np.asarray(self.encoder.embed(texts)).reshape(len(texts), len(self.space.mean))
-        points = self.space.points(embeddings)
+        points = self._points(texts)
         words = keyword_rows(texts, self.vocabulary, self.max_keywords)
         with Budget(self.epsilon, self.delta, UNIT, RELATION, accountant="zcdp") as budget:
             centres = self.space.centres
@@ -171,6 +174,14 @@ class UraniaStyle:
                 exact = cluster_sums(words, owners, self.clusters)[kept]
                 counts = budget.release(self.stage("keywords", len(kept)), exact, noise.child("keywords"))
         return UraniaRelease(centres, sizes, kept, counts, self.vocabulary, self.guarantee_under(noise), budget.ledger)
+
+    def _points(self, texts: list[str]) -> np.ndarray:
+        """float64[n, q]. Of a large collection no more than `AT_ONCE` embeddings are held beside the points."""
+        blocks = [texts[start : start + AT_ONCE] for start in range(0, max(1, len(texts)), AT_ONCE)]
+        wide = len(self.space.mean)
+        return np.concatenate(
+            [self.space.points(np.asarray(self.encoder.embed(some)).reshape(len(some), wide)) for some in blocks]
+        )
 
     def _owners(self, points: np.ndarray, centres: np.ndarray) -> np.ndarray:
         return self.space.nearest(points, centres)

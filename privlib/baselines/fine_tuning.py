@@ -85,6 +85,7 @@ class DPFineTuning:
     public_seed: int = 0
 
     def __post_init__(self) -> None:
+        checks.function("learner", self.learner)
         checks.positive("epsilon", self.epsilon)
         checks.open_probability("delta", self.delta)
         if not checks.probability("rate", self.rate):
@@ -131,10 +132,11 @@ class DPFineTuning:
         return Guarantee(epsilon, self.delta, UNIT, RELATION, assumptions, part)
 
     def release(self, private: Sequence[str], noise: NoiseSource) -> TunedTexts:
-        """`private`: one text a record, n >= 0. Raises TypeError by type only.
+        """`private`: one text a record, n >= 0. Raises TypeError by type only, and on noise that is no source.
 
         A record whose gradient is not finite counts for nothing; an empty batch gets its noise like any other.
         """
+        checks.noise_source("noise", noise)
         records = check_texts(private)
         session = self.learner(self.public_seed)
         std, ledger = self.noise_std(noise, session.size), []

@@ -40,6 +40,11 @@ class BucketMeans:
         return len(self.tags)
 
 
+def check_buckets(buckets: Buckets) -> None:
+    """TypeError unless `buckets` has all that a bucket rule needs."""
+    checks.offers("buckets", buckets, "dimension", "clip_norm", "assign", "origins")
+
+
 def checked(private: np.ndarray, buckets: Buckets) -> np.ndarray:
     """Private embeddings as finite float64[n, d]; errors name type and shape only."""
     return checks.private_floats("private", private, (None, buckets.dimension))

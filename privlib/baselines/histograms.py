@@ -39,6 +39,7 @@ class _Histogram(ABC):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", check_vocabulary("labels", self.labels))
+        checks.probability("delta", self.delta)
         self._vector  # noqa: B018  refuses a wrong epsilon or delta at construction
 
     @property
@@ -84,7 +85,9 @@ class _Histogram(ABC):
         return self._vector.noise_std(noise)
 
     def release(self, private: Sequence[str], noise: NoiseSource) -> NoisyHistogram:
-        """`private`: one str a record. Raises TypeError by type only; nothing in a text makes it fail."""
+        """`private`: one str a record. Raises TypeError by type only, and on noise that is no source; nothing in a text
+        makes it fail."""
+        checks.noise_source("noise", noise)
         noisy = self._vector.release(self.counts(private), noise)
         return NoisyHistogram(self.labels, noisy, self.guarantee_under(noise))
 

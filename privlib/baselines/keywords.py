@@ -37,6 +37,7 @@ def public_vocabulary(public_texts: Sequence[str], size: int) -> tuple[str, ...]
     size = checks.whole("size", size, at_least=1)
     if getattr(getattr(public_texts, "provenance", None), "public", True) is not True:
         raise ValueError("public_texts must be public, got a corpus whose provenance is not public")
+    public_texts = checks.texts("public_texts", public_texts)
     support = Counter(word for text in public_texts for word in set(content_words(text)))
     if not support:
         raise ValueError(f"public_texts must hold a word of {_SHORTEST} letters, got none in {len(public_texts)} texts")
@@ -49,7 +50,7 @@ def keyword_rows(texts: Sequence[str], vocabulary: Sequence[str], most: int) -> 
     A row depends on its text and public settings alone, holds at most `most` ones, and so has l1 norm at most
     `most` and l2 norm at most sqrt(most). Words outside the vocabulary count for nothing.
     """
-    most = checks.whole("most", most, at_least=1)
+    most, vocabulary = checks.whole("most", most, at_least=1), check_vocabulary("vocabulary", vocabulary)
     place = {word: index for index, word in enumerate(vocabulary)}
     indices: list[int] = []
     ends = [0]
@@ -72,8 +73,7 @@ def check_texts(texts: Sequence[str]) -> list[str]:
 
 def check_vocabulary(name: str, labels: Sequence[str]) -> tuple[str, ...]:
     """Public labels as a tuple of distinct, non-empty str; TypeError or ValueError otherwise."""
-    if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
-        raise TypeError(f"{name} must be a sequence of str, got {labels!r}")
+    labels = checks.texts(name, labels)
     if not labels or not all(labels) or len(set(labels)) != len(labels):
         raise ValueError(
             f"{name} must be distinct and not empty, got {len(labels)} of them, {len(set(labels))} distinct"

@@ -55,6 +55,7 @@ class LabelledPE(Voting):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        checks.function("generate", self.generate)
         if checks.whole("categories", self.categories, at_least=1) > self.candidates:
             raise ValueError(f"categories must be at most population * variations, got {self.categories}")
 
@@ -66,8 +67,10 @@ class LabelledPE(Voting):
     def release(self, private: tuple[np.ndarray, np.ndarray], noise: NoiseSource) -> LabelledEvolution:
         """`private`: (embeddings float[n, d], category int[n]); a record of no public category counts for nothing.
 
-        Raises TypeError or ValueError on other dtypes, shapes or non-finite numbers, without naming any value.
+        Raises TypeError or ValueError on other dtypes, shapes or non-finite numbers, without naming any value, and
+        TypeError on noise that is no source.
         """
+        checks.noise_source("noise", noise)
         rows, labels = embeddings(private[0]), np.asarray(private[1])
         if labels.shape != rows.shape[:1] or labels.dtype.kind not in "iu":
             raise ValueError(

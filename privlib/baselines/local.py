@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privlib.baselines.grouping import BucketMeans, Buckets, checked, places, residual_sums
+from privlib.baselines.grouping import BucketMeans, Buckets, check_buckets, checked, places, residual_sums
 from privlib.baselines.space import inside
 from privlib.dp import GaussianMechanism, Guarantee, NoiseSource, Simulation, checks
 
@@ -37,6 +37,7 @@ class LocalEmbeddings:
     max_norm: float = 1.0
 
     def __post_init__(self) -> None:
+        check_buckets(self.buckets)
         checks.whole("threshold", self.threshold, at_least=1)
         self.message  # noqa: B018  refuses wrong arguments at construction
 
@@ -58,7 +59,9 @@ class LocalEmbeddings:
         return Guarantee(bill.epsilon, bill.delta, bill.unit, bill.relation, assumptions, ("local Gaussian embedding",))
 
     def release(self, private: np.ndarray, noise: NoiseSource) -> BucketMeans:
-        """`private` float[n, d], one row a user. Raises TypeError or ValueError without naming any value."""
+        """`private` float[n, d], one row a user. Raises TypeError or ValueError without naming any value, and on noise
+        that is no source."""
+        checks.noise_source("noise", noise)
         rows, message = checked(private, self.buckets), self.message
         source = noise.child("messages")
         clipped = inside(rows, self.max_norm) * self.max_norm
@@ -102,7 +105,11 @@ class UnaryEncoding:
         return Guarantee(self.epsilon, 0.0, "record", "replace", noise.assumptions, ("local unary encoding",))
 
     def release(self, private: np.ndarray, noise: NoiseSource) -> np.ndarray:
-        """Unbiased counts, float64[values], may be negative. `private` int64[n]: each user's value, -1 for none."""
+        """Unbiased counts, float64[values], may be negative. `private` int64[n]: each user's value, -1 for none.
+
+        Raises TypeError or ValueError without naming any value, and on noise that is no source.
+        """
+        checks.noise_source("noise", noise)
         own = checks.private_integers("private", private, (None,))
         if len(own) and not (own.min() >= -1 and own.max() < self.values):
             raise ValueError(f"private must hold values -1..{self.values - 1} (array of shape {own.shape})")
@@ -118,6 +125,7 @@ class UnaryEncoding:
 
     def deviation(self, users: int) -> float:
         """Standard deviation of an estimated count of a rare value: sqrt(n q (1 - q)) / (1/2 - q)."""
+        users = checks.whole("users", users, at_least=0)
         return math.sqrt(users * self.lie * (1 - self.lie)) / (0.5 - self.lie)
 
 
@@ -141,6 +149,7 @@ class LocalBuckets:
     count_share: float = 0.5
 
     def __post_init__(self) -> None:
+        check_buckets(self.buckets)
         checks.positive("epsilon", self.epsilon)
         checks.open_probability("delta", self.delta)
         checks.positive("threshold", self.threshold)
@@ -172,7 +181,9 @@ class LocalBuckets:
         return Guarantee(both.epsilon, both.delta, both.unit, both.relation, (*both.assumptions, DOMAIN), both.composed)
 
     def release(self, private: np.ndarray, noise: NoiseSource) -> BucketMeans:
-        """`private` float[n, d], one row a user. Raises TypeError or ValueError without naming any value."""
+        """`private` float[n, d], one row a user. Raises TypeError or ValueError without naming any value, and on noise
+        that is no source."""
+        checks.noise_source("noise", noise)
         rows = checked(private, self.buckets)
         own = places(self.buckets.assign(rows), self.public_tags)
         counts = self.counts.release(own, noise.child("counts"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from privlib.dp import checks
+
 BLANK = "[…]"  # holds no word, so that blanks do not look like what texts share
 _SECRET = re.compile(
     r"\S+@\S+\.\w+"  # e-mail addresses
@@ -18,4 +20,5 @@ def redact(text: str) -> str:
 
     A heuristic: it misses names in lower case and at the beginning of a sentence, and blanks harmless words.
     """
+    checks.instance("text", text, str)
     return _SECRET.sub(BLANK, text)

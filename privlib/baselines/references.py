@@ -45,6 +45,9 @@ class SentenceReference:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         most = checks.whole("sentences", self.sentences, at_least=1)
+        checks.truth("redacted", self.redacted)
+        if self.generate is not None:
+            checks.function("generate", self.generate)
         texts = [redact(text) for text in check_texts(private)] if self.redacted else check_texts(private)
         parts = [
             part.strip()
@@ -95,6 +98,10 @@ class ClusterReference:
         """One theme a cluster, largest first: the words that most of its texts hold, weighted by size."""
         from sklearn.cluster import KMeans
 
+        checks.offers("encoder", self.encoder, "embed")
+        for name in ("clusters", "keywords", "vocabulary"):
+            checks.whole(name, getattr(self, name), at_least=1)
+        checks.whole("seed", self.seed, at_least=0)
         texts = check_texts(private)
         owners = KMeans(self.clusters, n_init=4, random_state=self.seed).fit_predict(self.encoder.embed(texts))
         vocabulary = public_vocabulary(texts, self.vocabulary)  # of the protected texts: nothing here is public

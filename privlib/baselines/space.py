@@ -9,6 +9,7 @@ import numpy as np
 from privlib.dp import checks
 
 _REACH = 1e100  # longer than any embedding, and its square is finite
+AT_ONCE = 1 << 16  # rows whose embeddings, or distances to every centre, are held together
 GRID = 2.0**-20
 """Coordinates are whole multiples of this, rounded towards 0, so that sums of them are exact in float64."""
 
@@ -27,9 +28,9 @@ class PublicSpace:
     centres: np.ndarray
 
     def __post_init__(self) -> None:
-        d, q = np.shape(self.directions)
+        directions = checks.private_floats("directions", self.directions, (None, None))
+        d, q = directions.shape
         mean = checks.private_floats("mean", self.mean, (d,))
-        directions = checks.private_floats("directions", self.directions, (d, q))
         centres = checks.private_floats("centres", self.centres, (None, q))
         if not len(centres) or (np.linalg.norm(centres, axis=1) > 1).any():
             raise ValueError(f"centres must be at least one point of norm at most 1, got shape {centres.shape}")
@@ -46,8 +47,11 @@ class PublicSpace:
         """
         from sklearn.cluster import KMeans
 
-        points = checks.private_floats("public_embeddings", public_embeddings, (None, np.shape(public_embeddings)[-1]))
-        dims = checks.whole("dims", dims, at_least=1)
+        points = checks.private_floats("public_embeddings", public_embeddings, (None, None))
+        dims, clusters = checks.whole("dims", dims, at_least=1), checks.whole("clusters", clusters, at_least=1)
+        seed = checks.whole("seed", seed, at_least=0)
+        if clusters > len(points):
+            raise ValueError(f"clusters must be at most the {len(points)} public embeddings, got {clusters!r}")
         if dims > min(points.shape):
             raise ValueError(f"dims must be at most {min(points.shape)} (shape {points.shape}), got {dims!r}")
         mean = points.mean(axis=0)
@@ -70,7 +74,11 @@ class PublicSpace:
 
     def nearest(self, points: np.ndarray, centres: np.ndarray) -> np.ndarray:
         """int64[n]: index of the nearest centre of each point, ties to the lower index."""
-        return np.argmin(((points[:, None, :] - centres) ** 2).sum(axis=2), axis=1)
+        nearest = np.zeros(len(points), dtype=np.int64)
+        for start in range(0, len(points), AT_ONCE):
+            block = slice(start, start + AT_ONCE)
+            nearest[block] = np.argmin(((points[block, None, :] - centres) ** 2).sum(axis=2), axis=1)
+        return nearest
 
 
 def inside(points: np.ndarray, norm: float = 1.0) -> np.ndarray:

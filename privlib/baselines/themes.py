@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from privlib.dp import checks
+
 
 @dataclass(frozen=True)
 class Theme:
@@ -20,6 +22,8 @@ def in_words(themes: Sequence[Theme]) -> str:
     The frame is the same for every method, so that measures of text compare what is said, not who phrased it.
     No theme gives the sentence "No theme stands out.".
     """
-    if not themes:
+    for theme in checks.sequence("themes", themes, "Themes"):
+        checks.instance("themes", theme, Theme)
+    if not len(themes):
         return "No theme stands out."
     return "Main themes: " + "; ".join(f"{theme.text} (about {max(0.0, theme.weight):.0f})" for theme in themes) + "."

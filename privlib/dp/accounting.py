@@ -21,6 +21,7 @@ def advanced_composition(guarantee: Guarantee, times: int, slack: float) -> Guar
     release; Hoeffding's inequality bounds the sum (Kairouz, Oh and Viswanath 2015, Theorem 3.4; Dwork, Rothblum and
     Vadhan 2010). Arguments: `times` >= 1, 0 < `slack` < 1, all public. Rounded up.
     """
+    checks.instance("guarantee", guarantee, Guarantee)
     times, slack = checks.whole("times", times, at_least=1), checks.open_probability("slack", slack)
     epsilon = guarantee.epsilon
     basic = epsilon if epsilon == math.inf else checks.round_up(Fraction(epsilon) * times)
@@ -54,7 +55,7 @@ class Partition:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise TypeError(f"name must be a non-empty text, got {self.name!r}")
-        if isinstance(self.cells, str) or not all(isinstance(cell, str) for cell in self.cells):
+        if not isinstance(self.cells, (tuple, list)) or not all(isinstance(cell, str) for cell in self.cells):
             raise TypeError(f"cells must be a tuple of texts, got {self.cells!r}")
         object.__setattr__(self, "cells", tuple(self.cells))
         if not self.cells or len(set(self.cells)) != len(self.cells):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -78,7 +78,7 @@ def truth(name: str, value: bool) -> bool:
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     """`value` when it is one of `allowed`; ValueError otherwise."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")
     return value
 
@@ -88,14 +88,44 @@ def texts(name: str, value: Any) -> list[str]:
 
     A single text, a mapping or a table is refused: iterating it would take characters, keys or column names.
     """
-    single = isinstance(value, (str, bytes, bytearray, memoryview, Mapping)) or getattr(value, "ndim", 1) != 1
-    if single or not (hasattr(value, "__len__") and hasattr(value, "__getitem__")):
+    if not _is_sequence(value):
         raise TypeError(f"{name} must be a sequence of str, got {type(value).__name__}")
     entries = list(value)
     odd = next((entry for entry in entries if not isinstance(entry, str)), "")
     if not isinstance(odd, str):
         raise TypeError(f"{name} must be a sequence of str, got an entry of type {type(odd).__name__}")
     return entries
+
+
+def sequence(name: str, value: Any, of: str) -> list:
+    """The entries of a public one-dimensional sequence, `of` what it should hold; TypeError for anything else."""
+    if not _is_sequence(value):
+        raise TypeError(f"{name} must be a sequence of {of}, got {value!r}")
+    return list(value)
+
+
+def iterable(name: str, value: Any, of: str) -> None:
+    """TypeError unless `value` can be gone through, a generator too."""
+    if not isinstance(value, Iterable):
+        raise TypeError(f"{name} must hold {of}, got {value!r}")
+
+
+def function(name: str, value: Any) -> None:
+    """TypeError unless `value` can be called."""
+    if not callable(value):
+        raise TypeError(f"{name} must be a function, got {type(value).__name__}")
+
+
+def instance(name: str, value: Any, kind: type) -> None:
+    """TypeError, by types only, unless `value` is of type `kind`."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be of type {kind.__name__}, got {type(value).__name__}")
+
+
+def offers(name: str, value: Any, *wanted: str) -> None:
+    """TypeError unless `value` is an object, not a class, with all attributes `wanted`."""
+    if isinstance(value, type) or not all(hasattr(value, attribute) for attribute in wanted):
+        raise TypeError(f"{name} must have {', '.join('.' + each for each in wanted)}, got {type(value).__name__}")
 
 
 def noise_source(name: str, value: Any) -> None:
@@ -117,13 +147,24 @@ def lengths(name: str, shape: int | tuple[int, ...]) -> tuple[int, ...]:
     return tuple(whole(name, length, at_least=1) for length in (shape if isinstance(shape, tuple) else (shape,)))
 
 
+def floats(name: str, value: Any) -> np.ndarray:
+    """`value` as a float64 array of its own shape, NaN and infinities let through; TypeError for other entries.
+
+    The message holds types only, so it may be used on private numbers, too.
+    """
+    array = _array(name, value)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be an array of real numbers, got {type_of_entries(array)}")
+    return array.astype(np.float64, copy=False)
+
+
 def private_floats(name: str, private, shape: tuple[int | None, ...]) -> np.ndarray:
     """A float64 copy of private numbers of the stated public shape (None: any length), all finite.
 
     Raises TypeError (dtype) and ValueError (shape, NaN or infinity); the message holds no value and no
     position, so that it says nothing beyond "the data is malformed".
     """
-    array = np.asarray(private)
+    array = _array(name, private)
     if array.dtype.kind not in "fiu":
         raise TypeError(f"{name} must be an array of real numbers, got {type_of_entries(array)}")
     _check_shape(name, array, shape)
@@ -135,7 +176,7 @@ def private_floats(name: str, private, shape: tuple[int | None, ...]) -> np.ndar
 
 def private_integers(name: str, private, shape: tuple[int | None, ...]) -> np.ndarray:
     """An int64 copy of private integers of the stated public shape (None: any length); raises as `private_floats`."""
-    array = np.asarray(private)
+    array = _array(name, private)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be an array of integers, got {type_of_entries(array)}")
     _check_shape(name, array, shape)
@@ -148,6 +189,19 @@ def round_up(value: Fraction) -> float:
     """Smallest float that is not below an exact fraction; how scales and losses are rounded."""
     number = float(value)
     return number if Fraction(number) >= value else math.nextafter(number, math.inf)
+
+
+def _is_sequence(value: Any) -> bool:
+    """A text, a mapping or a table is none: iterating it would take characters, keys or column names."""
+    single = isinstance(value, (str, bytes, bytearray, memoryview, Mapping)) or getattr(value, "ndim", 1) != 1
+    return not single and hasattr(value, "__len__") and hasattr(value, "__getitem__")
+
+
+def _array(name: str, value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be an array, got rows of different lengths") from None
 
 
 def _check_shape(name: str, array: np.ndarray, shape: tuple[int | None, ...]) -> None:

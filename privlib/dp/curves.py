@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from privlib.dp import checks
-from privlib.dp.divergence import hockey_stick
+from privlib.dp.divergence import hockey_stick, log_law
 from privlib.dp.gaussian import gaussian_delta, gaussian_epsilon
 from privlib.dp.guarantees import Guarantee
 from privlib.dp.noise import Simulation
@@ -115,8 +115,8 @@ class PairLoss:
 
     def __post_init__(self) -> None:
         for name in ("log_with", "log_without"):
-            object.__setattr__(self, name, tuple(float(value) for value in getattr(self, name)))
-        hockey_stick(self.log_with, self.log_without, 0.0)  # refuses what is no pair of laws
+            object.__setattr__(self, name, tuple(log_law(name, getattr(self, name)).tolist()))
+        hockey_stick(self.log_with, self.log_without, 0.0)  # refuses laws of two lengths
 
     def delta(self, epsilon: float) -> float:
         return max(
@@ -154,7 +154,7 @@ class PrivacyCurve:
     grid: float = 1e-4
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parts", tuple(self.parts))
+        object.__setattr__(self, "parts", tuple(checks.sequence("parts", self.parts, "losses")))
         if not self.parts:
             raise ValueError("parts must hold at least one loss")
         for part in self.parts:

@@ -21,7 +21,7 @@ def hockey_stick(log_p, log_q, epsilon: float) -> float:
     Source: Barthe and Olmedo 2013, Section 2; (epsilon, delta)-DP means this is <= delta for all neighbours.
     """
     epsilon = checks.nonnegative("epsilon", epsilon, infinite=True)
-    log_p, log_q = _log_law("log_p", log_p), _log_law("log_q", log_q)
+    log_p, log_q = log_law("log_p", log_p), log_law("log_q", log_q)
     if log_p.shape != log_q.shape:
         raise ValueError(f"log_p and log_q must have one shape, got {log_p.shape} and {log_q.shape}")
     impossible = log_q == -np.inf
@@ -35,8 +35,9 @@ def hockey_stick(log_p, log_q, epsilon: float) -> float:
     return min(1.0, math.fsum(np.exp(gap)))
 
 
-def _log_law(name: str, values) -> np.ndarray:
-    law = np.asarray(values, dtype=np.float64)
+def log_law(name: str, values) -> np.ndarray:
+    """`values` float[m], m >= 1, as the natural logarithms of a law; TypeError or ValueError by name otherwise."""
+    law = checks.floats(name, values)
     if law.ndim != 1 or law.size == 0:
         raise ValueError(f"{name} must be float[m], m >= 1; got shape {law.shape}")
     if np.isnan(law).any() or not abs(logsumexp(law)) <= 1e-9:

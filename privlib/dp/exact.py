@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from privlib.dp import checks
-from privlib.dp.divergence import _log_law
+from privlib.dp.divergence import log_law
 
 _ABSENT = object()
 
@@ -33,7 +33,7 @@ def renyi_divergence(log_p, log_q, order: float) -> float:
     order = checks.nonnegative("order", order, infinite=True)
     if order == 0:
         raise ValueError(f"order must be above 0, got {order!r}")
-    log_p, log_q = _log_law("log_p", log_p), _log_law("log_q", log_q)
+    log_p, log_q = log_law("log_p", log_p), log_law("log_q", log_q)
     if log_p.shape != log_q.shape:
         raise ValueError(f"log_p and log_q must have one shape, got {log_p.shape} and {log_q.shape}")
     possible = log_p > -np.inf
@@ -55,6 +55,7 @@ def renyi_divergence(log_p, log_q, order: float) -> float:
 def user_values(records: Sequence[Hashable], at_most: int) -> tuple[tuple[Hashable, ...], ...]:
     """Everything one user can hold: all sequences of 0..`at_most` of the `records`; the units of a user's dataset."""
     at_most = checks.whole("at_most", at_most, at_least=0)
+    checks.iterable("records", records, "records")
     return tuple(held for count in range(at_most + 1) for held in itertools.product(records, repeat=count))
 
 
@@ -75,6 +76,7 @@ def neighbouring_pairs(
     """
     checks.one_of("relation", relation, checks.RELATIONS)
     max_units = checks.whole("max_units", max_units, at_least=1)
+    checks.iterable("values", values, "units")
     if (null is _ABSENT) == (relation == "replace_with_null"):
         raise ValueError(f"null must be given for relation 'replace_with_null' and for no other, got {relation!r}")
     held = tuple(dict.fromkeys(values))
@@ -138,6 +140,8 @@ def largest_change(query: Callable[[tuple], object], pairs: Iterable[tuple[tuple
     Raises ValueError without pairs, for outputs of two shapes (the shape alone would tell neighbours apart), and for
     outputs that are not finite.
     """
+    checks.function("query", query)
+    checks.iterable("pairs", pairs, "pairs of datasets")
     largest, witnesses, answers = [Fraction(-1)] * 3, [None] * 3, {}
 
     def answer(dataset):

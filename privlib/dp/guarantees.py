@@ -38,7 +38,8 @@ class Guarantee:
         checks.one_of("relation", self.relation, checks.RELATIONS)
         for name in ("assumptions", "composed"):
             texts = getattr(self, name)
-            if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            # a generator would be used up by the check, and what was assumed be lost
+            if not isinstance(texts, (tuple, list)) or not all(isinstance(text, str) for text in texts):
                 raise TypeError(f"{name} must be a tuple of texts, got {texts!r}")
             object.__setattr__(self, name, tuple(texts))
 

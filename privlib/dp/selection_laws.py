@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from privlib.dp import checks
-from privlib.dp.noise import gumbel_arguments, top_count
+from privlib.dp.noise import gumbel_arguments
 
 _MOST_LISTS = 1_000_000
 
@@ -62,7 +62,7 @@ def _log_law(scores, scale: float, rounds: int, one_round: Callable[[np.ndarray]
     scores, scale = gumbel_arguments(scores, scale)
     if not np.isfinite(scores).all():
         raise ValueError(f"scores must be finite (array of shape {scores.shape})")
-    lists = ordered_lists(len(scores), top_count(scores, rounds))
+    lists = ordered_lists(len(scores), rounds)
     gaps, known = (scores - scores.max()) / scale, {}
     logs = np.zeros(len(lists))
     for row, chosen in enumerate(lists.tolist()):

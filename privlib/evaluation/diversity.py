@@ -26,6 +26,8 @@ def bleu(text: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     a match counting 0.1 matches, times the brevity penalty of the reference nearest in length (the shorter of two).
     Raises ValueError for an empty text or no reference. Source: Papineni and others 2002; Chen and Cherry 2014.
     """
+    text = checks.texts("text", text)
+    references = [checks.texts("references", one) for one in checks.sequence("references", references, "sequences")]
     if not text or not references:
         raise ValueError(f"text and references must not be empty, got {len(text)} tokens, {len(references)} references")
     logs = []
@@ -56,6 +58,7 @@ def self_bleu(texts: Sequence[str], clusters: Sequence[Hashable]) -> SelfBleu:
     `clusters`: one key a text. Texts without a word, and clusters with fewer than two texts left, are not scored;
     raises ValueError when none can be. Source: Zhu and others 2018 (self-BLEU); Fre-E2T, Table 3.
     """
+    texts, clusters = checks.texts("texts", texts), checks.sequence("clusters", clusters, "keys")
     if len(texts) != len(clusters):
         raise ValueError(f"clusters must hold one key a text, got {len(clusters)} for {len(texts)} texts")
     members = defaultdict(list)
@@ -94,9 +97,10 @@ def fluency(nlls: np.ndarray, limit: float = 6.0, alpha: float = 0.05) -> Fluenc
     often than 1 - alpha: below n = 6 at alpha .05. Raises ValueError for numbers that are not finite.
     Source: Fre-E2T, Tables 4 and 15.
     """
-    nlls = np.sort(np.asarray(nlls, dtype=np.float64))
+    nlls = checks.floats("nlls", nlls)
     if nlls.ndim != 1 or not len(nlls) or not np.isfinite(nlls).all():
         raise ValueError(f"nlls must be finite float[n], n >= 1, got shape {nlls.shape}")
+    nlls = np.sort(nlls)
     limit = checks.positive("limit", limit)
     left_out = _below_median(len(nlls), checks.open_probability("alpha", alpha))
     return Fluency(

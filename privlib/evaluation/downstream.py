@@ -30,6 +30,7 @@ class Accuracy:
 
     def interval(self, alpha: float = 0.05) -> tuple[float, float]:
         """Two-sided Clopper-Pearson interval at level 1 - `alpha`, over the draw of the held-out texts."""
+        alpha = checks.open_probability("alpha", alpha)
         low = 1.0 - upper_bound(self.texts - self.correct, self.texts, alpha / 2)
         return low, upper_bound(self.correct, self.texts, alpha / 2)
 
@@ -42,9 +43,10 @@ def vote(outputs: np.ndarray, output_labels: np.ndarray, texts: np.ndarray, neig
         texts: embeddings of held-out texts, float[n, d].
         neighbours: k, 1 <= k <= m: an m too small for k raises, since another k would be another method.
     """
-    outputs, texts, labels = np.asarray(outputs), np.asarray(texts), _labels("output_labels", output_labels)
+    outputs, texts = _rows("outputs", outputs), _rows("texts", texts)
+    labels = _labels("output_labels", output_labels)
     neighbours = checks.whole("neighbours", neighbours, at_least=1)
-    if outputs.ndim != 2 or texts.ndim != 2 or outputs.shape[1] != texts.shape[1] or len(outputs) != len(labels):
+    if outputs.shape[1] != texts.shape[1] or len(outputs) != len(labels):
         raise ValueError(f"outputs {outputs.shape}, their labels {labels.shape} and texts {texts.shape} do not fit")
     if neighbours > len(outputs):
         raise ValueError(f"neighbours must be at most the {len(outputs)} outputs, got {neighbours}")
@@ -73,7 +75,9 @@ def vote_accuracies(
 
     The paper reports the best k on the test texts themselves, which is optimistic: all are returned here.
     """
-    return {k: scored(vote(outputs, output_labels, texts, k), text_labels) for k in neighbours}
+    true = _labels("text_labels", text_labels)
+    counts = checks.sequence("neighbours", neighbours, "integers")
+    return {k: scored(vote(outputs, output_labels, texts, k), true) for k in counts}
 
 
 def classifier_accuracy(features, labels: np.ndarray, held_out, held_out_labels: np.ndarray) -> Accuracy:
@@ -85,7 +89,8 @@ def classifier_accuracy(features, labels: np.ndarray, held_out, held_out_labels:
     """
     from sklearn.linear_model import LogisticRegression
 
-    labels = _labels("labels", labels)
+    features, held_out = _rows("features", features), _rows("held_out", held_out)
+    labels, held_out_labels = _labels("labels", labels), _labels("held_out_labels", held_out_labels)
     if len(np.unique(labels)) < 2:
         raise ValueError("labels must hold at least two different ones")
     model = LogisticRegression(max_iter=1000).fit(features, labels)
@@ -99,6 +104,17 @@ def scored(told: np.ndarray, true: np.ndarray) -> Accuracy:
         raise ValueError(f"told and true must be of one length, got {len(told)} and {len(true)}")
     prior = np.unique(true, return_counts=True)[1].max() / len(true)
     return Accuracy(int((told == true).sum()), len(true), float(prior))
+
+
+def _rows(name: str, rows):
+    """Dense rows as an array, sparse ones as they are; TypeError or ValueError for anything but a table of numbers."""
+    if not hasattr(rows, "tocsr"):
+        rows = np.asarray(rows)
+    if rows.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be an array of real numbers, got {checks.type_of_entries(rows)}")
+    if rows.ndim != 2:
+        raise ValueError(f"{name} must be a table of one row a text, got shape {rows.shape}")
+    return rows
 
 
 def _labels(name: str, labels) -> np.ndarray:

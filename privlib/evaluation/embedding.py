@@ -21,7 +21,7 @@ def neighbour_counts(embeddings: np.ndarray, radius: float) -> np.ndarray:
     Work n^2 d, memory a tile of fixed size. Distances come from inner products in double precision when rows are
     double, single when they are single (error about 1e-3 near distance 0; harmless at useful radii).
     """
-    points = _points("embeddings", embeddings)
+    points = checked_points("embeddings", embeddings)
     limit = checks.positive("radius", radius) ** 2
     squares = np.einsum("ij,ij->i", points, points)
     counts = np.zeros(len(points), dtype=np.int64)
@@ -50,7 +50,7 @@ def nearest_distances(texts: np.ndarray, outputs: np.ndarray) -> np.ndarray:
 
     Work n m d, memory a tile of fixed size.
     """
-    texts, outputs = _points("texts", texts), _points("outputs", outputs)
+    texts, outputs = checked_points("texts", texts), checked_points("outputs", outputs)
     if not len(outputs):
         raise ValueError("outputs must hold at least one row: no distance to nothing")
     if texts.shape[1] != outputs.shape[1]:
@@ -112,7 +112,9 @@ def same_corpus_reference(texts: np.ndarray, outputs: int, radius: float, noise:
 
     `texts` float[n, d], 1 <= `outputs` < n. Source: Fre-E2T, Section 7.1, same-dataset reference.
     """
-    if not 1 <= outputs < len(texts):
+    texts = checked_points("texts", texts)
+    checks.noise_source("noise", noise)
+    if not checks.whole("outputs", outputs) < len(texts):
         raise ValueError(f"outputs must be at least 1 and below the {len(texts)} texts, got {outputs}")
     order = noise.permutation(len(texts))
     return utility(texts[order[:outputs]], texts[order[outputs:]], radius)
@@ -125,7 +127,9 @@ def unrelated_reference(
 
     1 <= `outputs` <= m. Source: Fre-E2T, Section 7.1, unrelated reference.
     """
-    if not 1 <= outputs <= len(unrelated):
+    unrelated = checked_points("unrelated", unrelated)
+    checks.noise_source("noise", noise)
+    if not checks.whole("outputs", outputs) <= len(unrelated):
         raise ValueError(f"outputs must be at least 1 and at most the {len(unrelated)} unrelated texts, got {outputs}")
     return utility(unrelated[noise.permutation(len(unrelated))[:outputs]], texts, radius)
 
@@ -173,7 +177,8 @@ def _slices(n: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def _points(name: str, points) -> np.ndarray:
+def checked_points(name: str, points) -> np.ndarray:
+    """`points` as float[n, d], single or double, all finite; ValueError that names types and shapes only."""
     array = np.asarray(points)
     if array.ndim != 2 or array.dtype.kind != "f":
         raise ValueError(f"{name} must be a floating-point array of shape (n, d), got {array.dtype} {array.shape}")

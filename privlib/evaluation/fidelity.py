@@ -21,7 +21,7 @@ import numpy as np
 
 from privlib.dp import checks
 
-from .text import attribute_match
+from .text import attribute_match, checked_labels
 
 _BLOCK = 1024
 
@@ -65,6 +65,12 @@ def fidelity(
 
     Raises ValueError where the numbers of rows differ: precision, recall and Fréchet distance all depend on it.
     """
+    real, released = _points("real", real), _points("released", released)
+    real_lengths = _lengths("real_lengths", real_lengths)
+    released_lengths = _lengths("released_lengths", released_lengths)
+    sizes = checks.sequence("sizes", sizes, "integers")
+    real_labels = checked_labels("real_labels", real_labels, sizes)
+    read_labels = checked_labels("read_labels", read_labels, sizes)
     rows = {len(part) for part in (real, released, real_lengths, released_lengths, real_labels, read_labels)}
     if len(rows) != 1:
         raise ValueError(f"released: expected as many rows as real in every argument, got {sorted(rows)}")
@@ -121,15 +127,20 @@ def frechet_distance(real: np.ndarray, released: np.ndarray) -> tuple[float, flo
 
 def length_match(real: np.ndarray, released: np.ndarray) -> float:
     """1 - W2 / W0 of two samples of numbers (see the module), each at least one; 1 where both are one same number."""
-    real, released = (np.sort(np.asarray(side, dtype=float)) for side in (real, released))
-    if real.ndim != 1 or released.ndim != 1 or not len(real) or not len(released):
-        raise ValueError(f"released: expected two rows of numbers, got shapes {real.shape} and {released.shape}")
+    real, released = np.sort(_lengths("real", real)), np.sort(_lengths("released", released))
     edges = np.union1d(np.arange(1, len(real) + 1) / len(real), np.arange(1, len(released) + 1) / len(released))
     middles = edges - np.diff(edges, prepend=0.0) / 2
     pairs = [side[np.minimum((middles * len(side)).astype(int), len(side) - 1)] for side in (real, released)]
     squared = float(((pairs[0] - pairs[1]) ** 2 * np.diff(edges, prepend=0.0)).sum())
     most = float(real.var() + released.var() + (real.mean() - released.mean()) ** 2)
     return 1.0 if most == 0 else max(0.0, 1 - float(np.sqrt(squared / most)))
+
+
+def _lengths(name: str, lengths: np.ndarray) -> np.ndarray:
+    array = checks.private_floats(name, lengths, (None,))
+    if not len(array):
+        raise ValueError(f"{name}: expected at least one number, got none")
+    return array
 
 
 def _covered(points: np.ndarray, centres: np.ndarray, k: int) -> float:
@@ -151,7 +162,7 @@ def _distances(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _points(name: str, points: np.ndarray) -> np.ndarray:
-    array = np.asarray(points, dtype=np.float64)
+    array = checks.floats(name, points)
     if array.ndim != 2 or not array.size or not np.isfinite(array).all():
         raise ValueError(f"{name}: expected finite numbers [n, d], got shape {array.shape}")
     return array

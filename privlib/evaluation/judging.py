@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from types import MappingProxyType
 
+from privlib.dp import checks
+
 CRITERIA: Mapping[str, str] = MappingProxyType(
     {
         "faithfulness": "Every statement of the summary follows from the released information; nothing is added.",
@@ -53,8 +55,9 @@ class Scores:
 
 def prompt(criterion: str, released: str, summary: str) -> str:
     """The question put to the judge; raises ValueError for a criterion that is not in `CRITERIA`."""
-    if criterion not in CRITERIA:
-        raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}; got {criterion!r}")
+    checks.one_of("criterion", criterion, tuple(CRITERIA))
+    checks.instance("released", released, str)
+    checks.instance("summary", summary, str)
     return (
         "You judge a summary by the released information it was written from. You know nothing else.\n\n"
         f"Released information:\n{released}\n\nSummary:\n{summary}\n\n"
@@ -65,6 +68,7 @@ def prompt(criterion: str, released: str, summary: str) -> str:
 
 def read_score(answer: str) -> int:
     """The score in an answer such as "4", "Score: 4" or "4/5"; NotAScore for all else, sentences included."""
+    checks.instance("answer", answer, str)
     found = _ANSWER.fullmatch(answer)
     if found is None:
         raise NotAScore(f"answer must be one whole number from 1 to 5, got {answer[:60]!r}")
@@ -78,6 +82,8 @@ def judge(
 
     Raises ValueError when `generate` gives another number of answers than it got prompts.
     """
+    checks.function("generate", generate)
+    criteria = checks.sequence("criteria", criteria, "criteria")
     prompts = [prompt(criterion, released, summary) for criterion in criteria]
     answers = list(generate(prompts))
     if len(answers) != len(prompts):
@@ -87,6 +93,9 @@ def judge(
 
 def scores(judgements: Sequence[Judgement], criterion: str) -> Scores:
     """Over the judgements of one criterion, one summary each. Raises ValueError for fewer than two scored answers."""
+    for judgement in checks.sequence("judgements", judgements, "Judgements"):
+        checks.instance("judgements", judgement, Judgement)
+    checks.one_of("criterion", criterion, tuple(CRITERIA))
     asked = [judgement.score for judgement in judgements if judgement.criterion == criterion]
     given = [score for score in asked if score is not None]
     if len(given) < 2:

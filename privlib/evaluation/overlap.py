@@ -14,27 +14,33 @@ from typing import Any
 
 import numpy as np
 
+from privlib.dp import checks
+
 _WORD = re.compile(r"[^\W\d_]+")
 _MARK = re.compile(r"[^\w\s]|\d+")
 
 
 def tokens(text: str) -> list[str]:
     """Runs of letters, lower-case, in order; numbers are no tokens, since noise moves them."""
+    checks.instance("text", text, str)
     return _WORD.findall(text.lower())
 
 
 def token_jaccard(text: str, reference: str) -> float:
     """Shared distinct words over all distinct words; ValueError when neither text has a word."""
+    _check(text, reference)
     return _jaccard("words", set(tokens(text)), set(tokens(reference)))
 
 
 def bigram_jaccard(text: str, reference: str) -> float:
     """The same for pairs of neighbouring words without a mark or number between; ValueError when neither has one."""
+    _check(text, reference)
     return _jaccard("word pairs", _pairs(text), _pairs(reference))
 
 
 def keyphrase_jaccard(text: str, reference: str) -> float:
     """The same for key phrases; ValueError when neither text has one."""
+    _check(text, reference)
     return _jaccard("key phrases", keyphrases(text), keyphrases(reference))
 
 
@@ -45,6 +51,7 @@ def keyphrases(text: str) -> set[tuple[str, ...]]:
     """
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+    checks.instance("text", text, str)
     found: set[tuple[str, ...]] = set()
     for part in _MARK.split(text.lower()):
         run: list[str] = []
@@ -63,13 +70,22 @@ def tfidf_cosine(text: str, reference: str, representation: Any) -> float:
     `representation`: has `.transform(texts)` -> non-negative rows, dense or sparse. ValueError when a row is zero
     (no word of the text is in the vocabulary): the angle is not defined.
     """
+    _check(text, reference)
+    checks.offers("representation", representation, "transform")
     rows = representation.transform([text, reference])
     return _cosine("tfidf_cosine", rows.toarray() if hasattr(rows, "toarray") else rows)
 
 
 def embedding_cosine(text: str, reference: str, embed: Callable[[Sequence[str]], np.ndarray]) -> float:
     """Cosine of the two texts' embeddings, in [-1, 1]; `embed`: n texts -> float[n, d]. ValueError for a zero row."""
+    _check(text, reference)
+    checks.function("embed", embed)
     return _cosine("embedding_cosine", embed([text, reference]))
+
+
+def _check(text: str, reference: str) -> None:
+    checks.instance("text", text, str)
+    checks.instance("reference", reference, str)
 
 
 def _pairs(text: str) -> set[tuple[str, str]]:

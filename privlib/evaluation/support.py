@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privlib.dp import checks
-from privlib.evaluation.embedding import nearest_distances
+from privlib.evaluation.embedding import checked_points, nearest_distances
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,12 @@ def support_protection(
     Raises ValueError on fewer than picking + 1 runs.
     """
     picking, alpha = checks.whole("picking", picking, at_least=1), checks.open_probability("alpha", alpha)
-    limits = np.array([checks.positive("reaches", reach) for reach in reaches])
-    if not len(infrequent) or not len(limits):
-        raise ValueError(f"infrequent and reaches must not be empty, got {len(infrequent)} and {len(limits)}")
+    limits = np.array([checks.positive("reaches", each) for each in checks.sequence("reaches", reaches, "numbers")])
+    infrequent = checked_points("infrequent", infrequent)
+    checks.iterable("runs", runs, "outputs of runs")
+    for name, array in (("infrequent", infrequent), ("reaches", limits)):
+        if not len(array):
+            raise ValueError(f"{name} must not be empty, got shape {array.shape}")
     shares = []
     hits = np.zeros((2, len(infrequent), len(limits)), dtype=np.int64)  # in picking runs, in the others
     for run, outputs in enumerate(runs):
@@ -162,7 +165,8 @@ def near_chance(texts: np.ndarray, means: np.ndarray, noise_stds: np.ndarray, re
     Arguments: `texts` float[n, d], `means` float[m, d] exact means of the kept members (the curator's own, never
     released), `noise_stds` float[m] > 0, a coordinate's deviation of each centroid; not for denoised centroids.
     """
-    texts, means, stds = (np.asarray(array, dtype=np.float64) for array in (texts, means, noise_stds))
+    texts, means = checks.floats("texts", texts), checks.floats("means", means)
+    stds = checks.floats("noise_stds", noise_stds)
     reach = checks.positive("reach", reach)
     if texts.ndim != 2 or means.ndim != 2 or texts.shape[1] != means.shape[1] or stds.shape != (len(means),):
         raise ValueError(f"texts {texts.shape}, means {means.shape} and noise_stds {stds.shape} do not fit")
@@ -192,7 +196,8 @@ def distance_by_neighbours(counts: np.ndarray, distances: np.ndarray, edges: Seq
     `counts` int[n] (`neighbour_counts`), `distances` float[n] (`nearest_distances`), `edges` strictly rising integers,
     at least two. Source: Fre-E2T, Figure 3.
     """
-    counts, distances, edges = np.asarray(counts), np.asarray(distances), np.asarray(edges)
+    counts, distances = checks.floats("counts", counts), checks.floats("distances", distances)
+    edges = np.array(checks.sequence("edges", edges, "integers"))
     if counts.shape != distances.shape or counts.ndim != 1:
         raise ValueError(f"counts and distances must be of one length, got shapes {counts.shape}, {distances.shape}")
     if len(edges) < 2 or edges.dtype.kind not in "iu" or not (np.diff(edges) > 0).all():

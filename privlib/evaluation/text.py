@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from privlib.dp import checks
+
 
 def joint_match(real: np.ndarray, released: np.ndarray, sizes: Sequence[int]) -> float:
     """1 - TV between the two empirical distributions over combinations of categories.
@@ -20,9 +22,10 @@ def joint_match(real: np.ndarray, released: np.ndarray, sizes: Sequence[int]) ->
 
     Source: attribute match of QuanText section V-C, taken on the joint distribution.
     """
+    real, released = checked_labels("real", real, sizes), checked_labels("released", released, sizes)
     cells = int(np.prod(sizes))
     shares = [
-        np.bincount(np.ravel_multi_index(tuple(_checked(labels, sizes).T), tuple(sizes)), minlength=cells) / len(labels)
+        np.bincount(np.ravel_multi_index(tuple(labels.T), tuple(sizes)), minlength=cells) / len(labels)
         for labels in (real, released)
     ]
     return float(1 - 0.5 * np.abs(shares[0] - shares[1]).sum())
@@ -34,12 +37,18 @@ def attribute_match(real: np.ndarray, released: np.ndarray, sizes: Sequence[int]
     At least `joint_match`, since a marginal never differs more than the joint. Arguments as there.
     Source: QuanText section V-C, categorical features.
     """
-    real, released = _checked(real, sizes), _checked(released, sizes)
+    real, released = checked_labels("real", real, sizes), checked_labels("released", released, sizes)
     return float(np.mean([joint_match(real[:, [i]], released[:, [i]], [size]) for i, size in enumerate(sizes)]))
 
 
-def _checked(labels: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-    labels = np.asarray(labels)
-    if labels.ndim != 2 or labels.shape[1] != len(sizes) or len(labels) == 0:
-        raise ValueError(f"labels: expected int[n, {len(sizes)}] with n >= 1, got shape {labels.shape}")
+def checked_labels(name: str, labels: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    """Labels int64[n, a] below `sizes`, n >= 1; TypeError or ValueError that names types and shapes only."""
+    sizes = [checks.whole("sizes", size) for size in checks.sequence("sizes", sizes, "integers")]
+    if not sizes:
+        raise ValueError("sizes: expected at least one attribute, got none")
+    labels = checks.private_integers(name, labels, (None, len(sizes)))
+    if not len(labels) or (labels < 0).any() or (labels >= np.array(sizes)).any():
+        raise ValueError(
+            f"{name}: expected int[n, {len(sizes)}] below {tuple(sizes)}, n >= 1, got shape {labels.shape}"
+        )
     return labels

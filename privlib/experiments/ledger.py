@@ -1,7 +1,7 @@
 """The claims ledger: book/claims.csv judged by its own rules against the records of this build.
 
-A verdict is never typed. Records of the run at hand come first; for other corpora the committed
-records of the record and book profiles are used too, and a rule must hold on every one of them.
+A verdict is never typed. Records of the run at hand come first; the committed records of the record
+profile, and for other corpora those of the book profile, are used too, and a rule must hold on every one of them.
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ def verdict(claim: Claim, records: Sequence[Record], *, small_grid: bool = False
         for made in records:
             try:
                 one = rules.evaluate(alternative, made.rows, claim.tolerance)
-                findings.append((", ".join(one.corpora or (made.corpus,)), one))
+                large = ", record run" if made.profile == "record" else ""
+                findings.append((", ".join(one.corpora or (made.corpus,)) + large, one))
             except rules.NoRows as error:
                 missed = error
         if not findings:
@@ -138,8 +139,9 @@ def _judge(workspace: Workspace, claim: Claim, fresh: dict[str, Record], state: 
             claim, PROVED if word == "theorem" else CONTRADICTED, "" if word == "theorem" else "counter-example"
         )
     records = [fresh[claim.record]] if claim.record in fresh else []
+    here = {(profile, made.corpus) for made in records for profile in ("book", made.profile)}
     for made in recorded(claim.record, workspace) if claim.record else ():
-        if made.profile in ("record", "book") and made.corpus not in {known.corpus for known in records}:
+        if made.profile in ("record", "book") and (made.profile, made.corpus) not in here:
             records.append(made)
     if not records and not state.complete:
         return Judgement(claim, NOT_RUN, "its notebook is not in this partial run")

@@ -23,7 +23,7 @@ from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privlib.experiments.workspace import Workspace
+from privlib.experiments.workspace import PROFILES, Workspace
 
 if TYPE_CHECKING:
     import pandas
@@ -243,11 +243,13 @@ def recorded(id: str, workspace: Workspace | None = None) -> list[Record]:
     return [read(path) for path in sorted(folder.glob(f"*/*/{id}.json"))]
 
 
-def recorded_elsewhere(made: Record, most: int = 2, workspace: Workspace | None = None) -> list[Record]:
-    """Committed records of the same id on other corpora: one a corpus, the largest profile first, by corpus name."""
-    order = {"record": 0, "book": 1, "smoke": 2}
+def recorded_elsewhere(
+    made: Record, most: int = 2, workspace: Workspace | None = None, profiles: Sequence[str] = PROFILES[::-1]
+) -> list[Record]:
+    """Committed records of the same id on other corpora, one a corpus, by its name: of the first profile there is."""
     best: dict[str, Record] = {}
-    for other in sorted(recorded(made.id, workspace), key=lambda other: order.get(other.profile, 3)):
+    known = [other for other in recorded(made.id, workspace) if other.profile in profiles]
+    for other in sorted(known, key=lambda other: profiles.index(other.profile)):
         if other.corpus != made.corpus:
             best.setdefault(other.corpus, other)
     return [best[corpus] for corpus in sorted(best)][:most]

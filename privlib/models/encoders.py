@@ -45,6 +45,7 @@ class Encoder:
             model"); gtr-t5-base, for which it uses .5, is not at hand, so a quantile is declared.
         radius_quantile: the quantile of nearest-neighbour distances that `radius` is, or None.
             `dataclasses.replace(encoder, radius=models.fit_radius(encoder, texts, q), radius_quantile=q)`.
+        pooled: vectors are the pooled ones, without the modules that the model puts after them.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Encoder:
     folder: Path = field(repr=False, compare=False)
     fingerprint: str = field(repr=False)
     cached: bool = field(default=True, repr=False, compare=False)
+    pooled: bool = False
 
     def embed(self, texts: Sequence[str], progress: bool = False, alone: bool = False) -> np.ndarray:
         """Vectors of texts, in order; each distinct text is computed once ever and kept on disk.
@@ -90,7 +92,7 @@ class Encoder:
         return assets.cache_dir() / "embeddings" / (self.fingerprint + ("-alone" if alone else ""))
 
     def _compute(self, texts: list[str], bar, batch_texts: int) -> np.ndarray:
-        model = _load(self.folder, self.fingerprint)
+        model = _load(self.folder, self.fingerprint, self.pooled)
         out = np.empty((len(texts), self.dimension), np.float32)
         for start in range(0, len(texts), batch_texts):
             batch = texts[start : start + batch_texts]
@@ -110,7 +112,7 @@ class Encoder:
         return vectors * (_INSIDE_UNIT_BALL / norms)
 
 
-def encoder(name_or_path: str | os.PathLike | None = None, cache: bool = True) -> Encoder:
+def encoder(name_or_path: str | os.PathLike | None = None, cache: bool = True, pooled: bool = False) -> Encoder:
     """An encoder: the packaged all-MiniLM-L6-v2, or any sentence-transformers model.
 
     The packaged radius is the .1 quantile of nearest-neighbour distances; `privlib.models.radius` says
@@ -119,10 +121,15 @@ def encoder(name_or_path: str | os.PathLike | None = None, cache: bool = True) -
     Args:
         name_or_path: None for the packaged model; a folder (never asks the network); or a hub name.
         cache: keep vectors on disk. False computes them afresh each call and leaves no trace on disk.
+        pooled: stop at the pooled token vectors, leaving out a dense layer or normalisation that the model ends with.
+            The paper and vec2text take gtr-t5-base so; as it is shipped its vectors have norm 1.
     Raises:
-        FileNotFoundError: the model cannot be had; ValueError: packaged weights are damaged.
+        FileNotFoundError: the model cannot be had.
+        ValueError: packaged weights are damaged; `pooled` of the packaged model, or of one that does not pool.
     """
     if name_or_path is None:
+        if pooled:
+            raise ValueError("pooled must be False for the packaged model, whose norm and radius are of normed vectors")
         folder = assets.path(f"{_PACKAGED}/model.safetensors", _PACKAGED_SHA256).parent
         return Encoder(
             "all-MiniLM-L6-v2", _PACKAGED_SHA256, 384, 1.0, _PACKAGED_RADIUS, _PACKAGED_QUANTILE,
@@ -131,12 +138,13 @@ def encoder(name_or_path: str | os.PathLike | None = None, cache: bool = True) -
     folder = weights.locate(name_or_path, owner="sentence-transformers")
     name = folder.name if Path(name_or_path).expanduser().is_dir() else os.fspath(name_or_path)
     fingerprint = weights.fingerprint(folder)
-    checksum = weights.checksum(folder)
-    model = _load(folder, fingerprint)
+    if pooled:
+        name, fingerprint = f"{name}, pooled", f"{fingerprint}-pooled"  # never shares a cache with the whole model
+    model = _load(folder, fingerprint, pooled)
     dimension = model.get_embedding_dimension()
     normalises = type(model[-1]).__name__ == "Normalize"
     norm = 1.0 if normalises else math.inf
-    return Encoder(name, checksum, dimension, norm, None, None, folder, fingerprint, cache)
+    return Encoder(name, weights.checksum(folder), dimension, norm, None, None, folder, fingerprint, cache, pooled)
 
 
 def strings(texts: Sequence[str]) -> list[str]:
@@ -176,11 +184,17 @@ def _cache(folder: Path, dimension: int) -> disk.EmbeddingCache:
 
 
 @functools.lru_cache(maxsize=2)
-def _load(folder: Path, fingerprint: str):
+def _load(folder: Path, fingerprint: str, pooled: bool):
     with weights.quiet():
         from sentence_transformers import SentenceTransformer
 
-        return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+        model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+        if not pooled:
+            return model
+        kinds = [type(module).__name__ for module in model]
+        if "Pooling" not in kinds:
+            raise ValueError(f"pooled must be False for {folder.name}, which has no pooling, got modules {kinds}")
+        return SentenceTransformer(modules=list(model)[: kinds.index("Pooling") + 1], device="cpu")
 
 
 def _bar(total: int, progress: bool):

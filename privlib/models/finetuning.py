@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,7 +25,8 @@ class LoraLearner:
 
     model: a local causal model, e.g. `language_model()`. opening: public words before every text; samples continue
     them. rank, layers: of the adapters, on queries and values of the last `layers` layers. learning_rate: of Adam.
-    max_tokens: a longer text is cut. temperature: of samples.
+    max_tokens: a longer text is cut. temperature: of samples. public_texts: read once, `batch` a step and without
+    noise, before the session is handed over: private texts need not teach what public ones of their kind can.
     """
 
     model: local.LocalLanguageModel
@@ -35,9 +36,11 @@ class LoraLearner:
     learning_rate: float = 1e-3
     max_tokens: int = 48
     temperature: float = 1.0
+    public_texts: tuple[str, ...] = field(default=(), repr=False)
+    batch: int = 8
 
     def __post_init__(self) -> None:
-        for name in ("rank", "layers", "max_tokens"):
+        for name in ("rank", "layers", "max_tokens", "batch"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)!r}")
         if not self.learning_rate > 0:
@@ -76,6 +79,11 @@ class LoraSession:
         self._trained = [p for p in self._model.parameters() if p.requires_grad]
         self._optimizer = torch.optim.Adam(self._trained, lr=learner.learning_rate)
         self.size = sum(p.numel() for p in self._trained)
+        coins = np.random.default_rng(public_seed)
+        order = coins.permutation(len(learner.public_texts))
+        for start in range(0, len(order), learner.batch):
+            some = [learner.public_texts[row] for row in order[start : start + learner.batch]]
+            self.step(self.gradients(some).mean(axis=0))
 
     def gradients(self, texts: Sequence[str]) -> np.ndarray:
         """float32[n, size]: gradient of each text's mean negative log-likelihood a token, its end included."""

@@ -138,6 +138,7 @@ def difference_quantile(noise: Noise, probability: float = MARGIN_QUANTILE) -> f
     Gaussian: sqrt(2) std Phi^-1(p). Laplace: with t = x/b, Pr[difference > x] = (2 + t) exp(-t) / 4, solved
     by the lower branch of Lambert's W. A margin for reading two masses, not for the best of many.
     """
+    checks.instance("noise", noise, Noise)
     if not 0.5 <= checks.probability("probability", probability) < 1:
         raise ValueError(f"probability must lie in [1/2, 1), got {probability!r}")
     if noise.law == "gaussian":

@@ -17,13 +17,13 @@ def top(masses: np.ndarray, plan_size: int) -> np.ndarray:
 
 def overlap(masses: np.ndarray, admitted: np.ndarray) -> float:
     """Overlap@L = |S~ n S*| / L for L admitted indices. DP-SPIN, Appendix B.2."""
-    admitted = _indices(masses, admitted)
+    masses, admitted = _vector(masses), _indices("admitted", masses, admitted)
     return len(np.intersect1d(admitted, top(masses, len(admitted)))) / len(admitted)
 
 
 def mass_retained(masses: np.ndarray, admitted: np.ndarray) -> float:
     """MassRetained = M(S~; C) / M(S*; C), in [0, 1]; ValueError when M(S*; C) = 0 (undefined). Appendix B.2."""
-    admitted = _indices(masses, admitted)
+    masses, admitted = _vector(masses), _indices("admitted", masses, admitted)
     best = _mass(masses, top(masses, len(admitted)))
     if best <= 0:
         raise ValueError("mass_retained is undefined: the reference mass M(S*; C) is not above 0")
@@ -32,13 +32,14 @@ def mass_retained(masses: np.ndarray, admitted: np.ndarray) -> float:
 
 def loss(masses: np.ndarray, admitted: np.ndarray) -> float:
     """Loss_L = M(S*; C) - M(S~; C), in mass, at least 0. Appendix B.2."""
-    admitted = _indices(masses, admitted)
+    masses, admitted = _vector(masses), _indices("admitted", masses, admitted)
     return max(0.0, _mass(masses, top(masses, len(admitted))) - _mass(masses, admitted))
 
 
 def value_errors(masses: np.ndarray, indices: np.ndarray, values: np.ndarray) -> dict[str, float]:
     """linf, l1 and l2 error of raw noisy `values` at `indices`: all m for full sketches, the admitted for top-L."""
-    values, exact = checks.private_floats("values", values, (None,)), _vector(masses)[_indices(masses, indices)]
+    values, masses = checks.private_floats("values", values, (None,)), _vector(masses)
+    exact = masses[_indices("indices", masses, indices)]
     if values.shape != exact.shape:
         raise ValueError(f"values must be one an index, got shape {values.shape} for {len(exact)} indices")
     errors = values - exact
@@ -50,7 +51,7 @@ def value_errors(masses: np.ndarray, indices: np.ndarray, values: np.ndarray) ->
 
 
 def _mass(masses: np.ndarray, indices: np.ndarray) -> float:
-    return float(np.asarray(masses, dtype=np.float64)[np.sort(indices)].sum())
+    return float(masses[np.sort(indices)].sum())
 
 
 def _vector(masses: np.ndarray) -> np.ndarray:
@@ -60,9 +61,9 @@ def _vector(masses: np.ndarray) -> np.ndarray:
     return masses
 
 
-def _indices(masses: np.ndarray, indices: np.ndarray) -> np.ndarray:
+def _indices(name: str, masses: np.ndarray, indices: np.ndarray) -> np.ndarray:
     indices = np.asarray(indices)
     inside = indices.ndim == 1 and len(indices) and indices.dtype.kind in "iu"
     if not inside or len(np.unique(indices)) != len(indices) or not 0 <= indices.min() <= indices.max() < len(masses):
-        raise ValueError(f"indices must be distinct integers in 0..{len(masses) - 1}, got shape {indices.shape}")
+        raise ValueError(f"{name} must be distinct integers in 0..{len(masses) - 1}, got shape {indices.shape}")
     return indices

@@ -48,7 +48,7 @@ class DomainProfile:
         """Packaged profile by name; raises ValueError with the names there are."""
         folder = resources.files("privlib.plans") / "profiles"
         names = sorted(file.name.removesuffix(".json") for file in folder.iterdir() if file.name.endswith(".json"))
-        if name not in names:
+        if not isinstance(name, str) or name not in names:
             raise ValueError(f"profile must be one of {names}, got {name!r}")
         content = (folder / f"{name}.json").read_bytes()
         found = json.loads(content)

@@ -11,7 +11,7 @@ from itertools import pairwise, product
 from types import MappingProxyType
 from typing import Any
 
-from privlib.dp import Guarantee
+from privlib.dp import Guarantee, checks
 from privlib.plans.universe import check_labels
 
 SCHEMA = 1
@@ -82,6 +82,12 @@ class SemanticPlan:
     bin_edges: Mapping[str, float] | None = field(default_factory=lambda: DEFAULT_BIN_EDGES)
 
     def __post_init__(self) -> None:
+        checks.instance("mechanism", self.mechanism, str)
+        checks.instance("guarantee", self.guarantee, Guarantee)
+        if self.noise is not None:
+            checks.instance("noise", self.noise, Noise)
+        for atom in checks.sequence("atoms", self.atoms, "Atoms"):
+            checks.instance("atoms", atom, Atom)
         atoms = tuple(sorted(self.atoms, key=lambda atom: atom.rank))
         if [atom.rank for atom in atoms] != list(range(1, len(atoms) + 1)):
             raise ValueError(f"atoms must have the ranks 1 to {len(atoms)}, got {[atom.rank for atom in atoms]}")
@@ -91,11 +97,10 @@ class SemanticPlan:
             _number("support", atom.support, at_least=0.0)
         _number("public_denominator", self.public_denominator, above=0.0)
         _number("comparison_margin", self.comparison_margin, at_least=0.0)
-        if not len(atoms) <= self.plan_size <= self.universe_size:
-            raise ValueError(
-                f"sizes must satisfy atoms <= plan_size <= universe_size, "
-                f"got {len(atoms)}, {self.plan_size}, {self.universe_size}"
-            )
+        if not len(atoms) <= checks.whole("plan_size", self.plan_size, at_least=0):
+            raise ValueError(f"plan_size must be at least the number of atoms {len(atoms)}, got {self.plan_size}")
+        if not self.plan_size <= checks.whole("universe_size", self.universe_size, at_least=0):
+            raise ValueError(f"universe_size must be at least plan_size {self.plan_size}, got {self.universe_size}")
         object.__setattr__(self, "atoms", atoms)
         if self.bin_edges is not None:
             object.__setattr__(self, "bin_edges", checked_edges(self.bin_edges))
@@ -228,6 +233,8 @@ def _parsed(text: Any) -> Any:
         raise ValueError(f"text must be a string, got {type(text).__name__}")
     try:
         return json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"text must be a plan in JSON: {error}") from None
     except RecursionError:
         raise ValueError("text must be a plan in JSON, got values nested too deeply") from None
 

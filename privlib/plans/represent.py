@@ -10,6 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from privlib.dp import checks
+
 
 class Representation(Protocol):
     """Anything that turns n texts into n rows of length at most one (dense or CSR)."""
@@ -32,12 +34,13 @@ class Tfidf:
         """
         from sklearn.feature_extraction.text import TfidfVectorizer
 
+        public_texts = checks.texts("public_texts", public_texts)
         vectorizer = TfidfVectorizer(ngram_range=(1, 2), stop_words="english", sublinear_tf=True, dtype=np.float64)
         return cls(vectorizer.fit(public_texts))
 
     def transform(self, texts: Sequence[str]) -> sparse.csr_array:
         """float64 CSR (n, vocabulary); words outside the vocabulary count for nothing."""
-        return sparse.csr_array(self.vectorizer.transform(texts))
+        return sparse.csr_array(self.vectorizer.transform(checks.texts("texts", texts)))
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,9 @@ class Embedding:
 
     def transform(self, texts: Sequence[str]) -> np.ndarray:
         """float64 (n, d) with rows scaled to length 1 (rows of zeros stay)."""
+        texts = checks.texts("texts", texts)
         if "alone" in signature(self.encoder.embed).parameters:
-            rows = np.asarray(self.encoder.embed(list(texts), alone=True), dtype=np.float64)
+            rows = np.asarray(self.encoder.embed(texts, alone=True), dtype=np.float64)
         else:
             rows = np.array([self.encoder.embed([text])[0] for text in texts], dtype=np.float64)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)

@@ -54,9 +54,9 @@ def sketch(
     Source: DP-SPIN, Sections 3.3, 4.1 and 5.
     """
     checks.one_of("unit", unit, checks.UNITS)
-    if unit == "record" and contribution_bound != 1.0:
+    bound = checks.positive("contribution_bound", contribution_bound)
+    if unit == "record" and bound != 1.0:
         raise ValueError(f"contribution_bound must be 1 for unit 'record', got {contribution_bound!r}")
-    checks.positive("contribution_bound", contribution_bound)
     vectors = assign(target, universe, sparsity)
     if unit == "record":
         return record_sketch(vectors, universe.fingerprint)

@@ -41,6 +41,9 @@ class AtomUniverse(Sequence):
         if len(descriptions) != len(labels):
             raise ValueError(f"descriptions must be one a label ({len(labels)}), got {len(descriptions)}")
         check_labels(labels)
+        checks.instance("manifest", self.manifest, Mapping)
+        if self.representation is not None:
+            checks.offers("representation", self.representation, "transform")
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "descriptions", descriptions)
 

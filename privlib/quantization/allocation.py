@@ -12,7 +12,7 @@ import numpy as np
 from privlib.dp import Simulation, checks
 
 from .budgets import BudgetedQuantization, TableBudget, ordered_candidates
-from .tables import checked_centre
+from .tables import checked_centre, checked_public
 from .tree import Tree, checked_tree
 
 GRID = (1, 2, 3, 4, 6, 8, 12, 24, 48, 120)  # gamma and k: ratios of few primes, so that budgets add to few sums
@@ -32,6 +32,7 @@ def plausible_tables(
     checks.positive("alpha", alpha)
     checks.whole("count", count, at_least=1)
     checked_centre(centre, tree)
+    checked_public(noise)
     drawn = []
     for table, (attribute, _) in enumerate(tree.components):
         size = tree.sizes[attribute]
@@ -96,16 +97,20 @@ def best_budgets(
     checked_tree(tree)
     checks.nonnegative("nats", nats)
     checks.whole("public_seed", public_seed, at_least=0)
-    sizes = sorted({checks.whole("grid", size, at_least=1) for size in grid})
-    if by not in GROUPINGS:
+    sizes = sorted({checks.whole("grid", size, at_least=1) for size in checks.sequence("grid", grid, "integers")})
+    alphas = [checks.positive("alphas", alpha) for alpha in checks.sequence("alphas", alphas, "numbers")]
+    checks.whole("pool_size", pool_size)
+    if not isinstance(by, str) or by not in GROUPINGS:
         raise ValueError(f"by: expected one of {GROUPINGS}, got {by!r}")
-    if not belief or any(len(tables) != tree.tables for tables in belief):
-        raise ValueError(f"belief: expected tuples of {tree.tables} tables, got {len(belief)}")
-    if not sizes or not len(alphas):
-        raise ValueError("grid, alphas: expected at least one value of each, got none")
+    told = checks.sequence("belief", belief, "tuples of tables")
+    if not told or any(len(checks.sequence("belief", tables, "tables")) != tree.tables for tables in told):
+        raise ValueError(f"belief: expected tuples of {tree.tables} tables, got {len(told)}")
+    for name, values in (("grid", sizes), ("alphas", alphas)):
+        if not values:
+            raise ValueError(f"{name}: expected at least one value, got none")
     checked_centre(centre, tree)
     shares = np.stack([parent_shares(tables, tree) for tables in belief])
-    options = [TableBudget(gamma, k, float(alpha)) for alpha in alphas for gamma in sizes for k in sizes if k <= gamma]
+    options = [TableBudget(gamma, k, alpha) for alpha in alphas for gamma in sizes for k in sizes if k <= gamma]
     costs = np.empty((tree.tables, len(options)))
     for table in range(tree.tables):
         private = np.stack([tables[table] for tables in belief])
@@ -113,7 +118,7 @@ def best_budgets(
             ordered = ordered_candidates(tree, table, sizes[-1], alpha, centre, pool_size, public_seed)
             expected = choice_distances(ordered, private, sizes)
             for place, option in enumerate(options):
-                if option.alpha == float(alpha):
+                if option.alpha == alpha:
                     far = expected[option.candidates][:, option.nearest - 1]
                     costs[table, place] = float((shares[:, table] * far).mean())
     keys = [{"table": table, "attribute": attribute, "all": 0}[by] for table, (attribute, _) in

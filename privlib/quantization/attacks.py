@@ -76,6 +76,7 @@ def corrected(attack: Attack, hits: float, false_alarms: float) -> Attack:
     Raises:
         ValueError: hits <= false_alarms: such a labeller tells nothing, and no correction exists.
     """
+    checks.instance("attack", attack, Attack)
     if not checks.probability("false_alarms", false_alarms) < checks.probability("hits", hits):
         raise ValueError(f"hits: expected 0 <= false_alarms < hits <= 1, got {false_alarms} and {hits}")
     estimate = (attack.estimate - false_alarms) / (hits - false_alarms)
@@ -84,4 +85,8 @@ def corrected(attack: Attack, hits: float, false_alarms: float) -> Attack:
 
 def prior_attack(auxiliary: np.ndarray, secret: Share, gold: float) -> Attack:
     """Guess the share of the auxiliary labels int[n, a] without looking at the release."""
-    return Attack(checked_share(secret)(auxiliary), gold)
+    checked_share(secret)
+    labels = checks.private_integers("auxiliary", auxiliary, (None, None))
+    if not len(labels):
+        raise ValueError("auxiliary: expected at least one row, got none")
+    return Attack(secret(labels), gold)

@@ -40,7 +40,7 @@ def share_prior(rows: int, public_rows: int, public_holding: int) -> np.ndarray:
 
 def guess_ceiling(prior: np.ndarray) -> float:
     """-ln max prior, in nats: the bound at and above which the best guess may be certain. `prior` sums to one."""
-    prior = np.asarray(prior, dtype=float)
+    prior = checks.floats("prior", prior)
     if prior.ndim != 1 or not len(prior) or not (prior >= 0).all() or abs(prior.sum() - 1) > 1e-9:
         raise ValueError(f"prior: expected probabilities that sum to one, got shape {prior.shape}")
     return max(0.0, -math.log(prior.max()))

@@ -14,7 +14,7 @@ from .leakage import MaximalLeakage
 from .mechanism import Released, check_choice, check_means, private_rows, released_rows, stated
 from .rewriting import Rewriter, ideal
 from .tables import checked_centre, empirical_tables, farthest, joint_law, nearest_candidates
-from .tree import Tree
+from .tree import Tree, checked_labels, checked_tree
 
 MOST_CELLS = 100_000
 
@@ -94,6 +94,7 @@ class JointQuantization:
 
 def smoothed_tables(auxiliary: np.ndarray, tree: Tree) -> tuple[tuple[float, ...], ...]:
     """Tables of public labels int[m, a], one row added to every category, so that none is zero: a `centre`."""
+    auxiliary = checked_labels(auxiliary, checked_tree(tree).sizes, "auxiliary")
     laws = []
     for (attribute, value), table in zip(tree.components, empirical_tables(auxiliary, tree), strict=True):
         rows = len(auxiliary) if value < 0 else int((auxiliary[:, tree.parent[attribute]] == value).sum())

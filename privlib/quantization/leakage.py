@@ -19,9 +19,9 @@ from scipy.sparse import coo_array
 
 from privlib.dp import checks
 
-from .schema import Share
+from .schema import Share, checked_share
 from .tables import empirical_tables, nearest_candidates
-from .tree import Tree
+from .tree import Tree, checked_tree
 
 MOST_TABLES = 200_000  # enumeration stops being small beyond this many private tables
 MOST_ENTRIES = 5_000_000  # of an enumerated channel
@@ -76,7 +76,7 @@ def channel_sml(channel: np.ndarray, groups: np.ndarray) -> float:
         channel: float[inputs, outputs], rows summing to one.
         groups: int[inputs], the secret's value of each input.
     """
-    channel, groups = np.asarray(channel, dtype=float), np.asarray(groups)
+    channel, groups = checks.floats("channel", channel), np.asarray(groups)
     if channel.ndim != 2 or groups.shape != channel.shape[:1] or not len(groups):
         raise ValueError(
             f"channel: expected float[inputs, outputs] beside groups int[inputs], "
@@ -105,17 +105,20 @@ def exact_sml(candidates: np.ndarray, k: int, secret: int | Sequence[int], n: in
     Raises:
         ValueError: more than 200,000 private tables.
     """
-    candidates = np.asarray(candidates, dtype=float)
+    candidates = checks.floats("candidates", candidates)
     if candidates.ndim != 2 or candidates.shape[1] < 2:
         raise ValueError(f"candidates: expected float[gamma, s] with s >= 2, got shape {candidates.shape}")
     if not (candidates >= 0).all() or not np.allclose(candidates.sum(axis=1), 1.0, rtol=0, atol=1e-9):
         raise ValueError(f"candidates: expected rows of probabilities that sum to one, got shape {candidates.shape}")
     gamma, support = candidates.shape
     _check_choice(gamma, k)
-    codes = np.atleast_1d(np.asarray(secret, dtype=np.int64))
+    codes = np.atleast_1d(np.asarray(secret))
+    if codes.ndim != 1 or codes.dtype.kind not in "iu":
+        raise TypeError(f"secret: expected a category or a sequence of them, got {secret!r}")
+    checks.truth("seeded", seeded)
     if ((codes < 0) | (codes >= support)).any() or len(set(codes.tolist())) not in range(1, support):
         raise ValueError(f"secret: expected some but not all of the categories 0..{support - 1}, got {secret}")
-    if n < 1 or math.comb(n + support - 1, support - 1) > MOST_TABLES:
+    if math.comb(checks.whole("n", n) + support - 1, support - 1) > MOST_TABLES:
         raise ValueError(f"n: expected at least 1 row and at most {MOST_TABLES} tables, got {n}")
     counts = _compositions(n, support)
     channel = np.zeros((len(counts), gamma * k if seeded else gamma))
@@ -142,6 +145,13 @@ def exact_choice_sml(
     Raises:
         ValueError: datasets times released values exceed 5,000,000.
     """
+    checked_tree(tree)
+    checked_share(secret)
+    candidate_sets = [
+        checks.private_floats("candidate_sets", candidate_set, (None, None))
+        for candidate_set in checks.sequence("candidate_sets", candidate_sets, "float[gamma, s]")
+    ]
+    nearest = checks.sequence("nearest", nearest, "integers")
     if not len(candidate_sets) == len(nearest) == tree.tables:
         raise ValueError(
             f"candidate_sets, nearest: expected one for each of {tree.tables} tables, got "
@@ -192,6 +202,12 @@ class MaximalLeakage:
     style: float = 1.0
     rows: int | None = None
     assumptions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _ = self.bound  # refuses numbers that no choice has
+        if self.rows is not None:
+            checks.whole("rows", self.rows)
+        checks.texts("assumptions", self.assumptions)
 
     @property
     def bound(self) -> float:

@@ -35,7 +35,7 @@ def match(private: np.ndarray, targets: np.ndarray, weights=None) -> np.ndarray:
             "private: expected int[n, a] of the shape of targets, "
             f"got {checks.type_of_entries(private)} of shape {private.shape} beside {targets.shape}"
         )
-    weights = np.ones(private.shape[1]) if weights is None else np.asarray(weights, dtype=float)
+    weights = np.ones(private.shape[1]) if weights is None else checks.floats("weights", weights)
     if weights.shape != private.shape[1:] or not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError(f"weights: expected {private.shape[1]} finite numbers >= 0, got {weights}")
     n = len(private)

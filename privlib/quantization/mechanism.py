@@ -134,6 +134,7 @@ def check_means(noise, rewriter: Rewriter) -> None:
 
 def stated(tables: int, gamma: int, k: int, style: float) -> MaximalLeakage:
     """Guarantee of a choice of `tables` tables, each among k of gamma, with the assumptions it rests on."""
+    checks.positive("style", style)
     independence = "independent style" if style == 1 else "style ratio"
     return MaximalLeakage(tables, gamma, k, style, assumptions=(SECRET_CHOICE, "ideal rewriting", independence))
 

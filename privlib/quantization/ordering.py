@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from privlib.dp import checks
+
 from .attacks import Attack
 
 
@@ -22,9 +24,12 @@ def order_attack(holds: np.ndarray, gold: float) -> Attack:
         holds: bool[n], in released order: whether the released row meets the condition; n >= 1.
         gold: private share, for the error.
     """
-    holds = np.asarray(holds, dtype=bool)
-    if holds.ndim != 1 or not len(holds):
-        raise ValueError(f"holds: expected bool[n] with n >= 1, got shape {holds.shape}")
+    holds = np.asarray(holds)
+    if holds.ndim != 1 or not len(holds) or holds.dtype.kind not in "biu":
+        raise ValueError(
+            f"holds: expected bool[n] with n >= 1, got {checks.type_of_entries(holds)}, shape {holds.shape}"
+        )
+    holds = holds.astype(bool)
     if not holds.any():
         return Attack(0.0, gold)
     n = len(holds)

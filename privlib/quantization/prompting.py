@@ -174,6 +174,8 @@ class PromptedLabeller:
     temperature: float = 0.7
 
     def __post_init__(self) -> None:
+        checks.function("generate", self.generate)
+        checks.instance("question", self.question, str)
         checks.texts("categories", self.categories)
         if len({category.lower() for category in self.categories}) != len(self.categories) or len(self.categories) < 2:
             raise ValueError(f"categories: expected two distinct names or more, got {self.categories}")

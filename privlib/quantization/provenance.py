@@ -38,7 +38,7 @@ class PublicOverlap:
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         """float[n] in [0, 1]."""
         shares = []
-        for text in texts:
+        for text in checks.texts("texts", texts):
             lengths = [(len(words(clause)), _key(clause) in self.pieces) for clause in clauses(text)]
             total = sum(length for length, _ in lengths)
             shares.append(sum(length for length, known in lengths if known) / total if total else 1.0)
@@ -56,6 +56,11 @@ class Detector:
     hits: float
     false_alarms: float
 
+    def __post_init__(self) -> None:
+        checks.floats("threshold", self.threshold)
+        checks.probability("hits", self.hits)
+        checks.probability("false_alarms", self.false_alarms)
+
     @classmethod
     def fit(cls, scores: np.ndarray, fresh: np.ndarray) -> Detector:
         """The threshold with the largest hits - false_alarms, on rows of shadow runs: the mechanism on public rows.
@@ -66,7 +71,7 @@ class Detector:
         Raises:
             ValueError: no threshold is better than chance: then the scores tell nothing.
         """
-        scores, fresh = np.asarray(scores, dtype=float), np.asarray(fresh, dtype=bool)
+        scores, fresh = checks.floats("scores", scores), np.asarray(fresh, dtype=bool)
         if scores.shape != fresh.shape or scores.ndim != 1 or fresh.all() or not fresh.any():
             raise ValueError(
                 f"fresh: expected bool[n] of both kinds beside scores float[n], got {fresh.shape} "
@@ -82,7 +87,7 @@ class Detector:
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """bool[n]: rows called fresh."""
-        return np.asarray(scores) >= self.threshold
+        return checks.floats("scores", scores) >= self.threshold
 
 
 def provenance_attack(
@@ -108,8 +113,11 @@ def provenance_attack(
         hits, false_alarms: of the detector, 0 <= false_alarms < hits <= 1.
     """
     checked_share(secret)
-    labels, fresh = np.asarray(labels), np.asarray(fresh, dtype=bool)
-    if labels.ndim != 2 or fresh.shape != labels.shape[:1] or not len(labels):
+    labels, fresh = checks.private_integers("labels", labels, (None, None)), np.asarray(fresh, dtype=bool)
+    auxiliary = checks.private_integers("auxiliary", auxiliary, (None, labels.shape[1]))
+    if not len(auxiliary):
+        raise ValueError("auxiliary: expected at least one row, got none")
+    if fresh.shape != labels.shape[:1] or not len(labels):
         raise ValueError(
             f"fresh: expected bool[n] beside labels int[n, a], n >= 1, got {fresh.shape} beside {labels.shape}"
         )

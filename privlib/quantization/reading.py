@@ -26,6 +26,7 @@ def read_labels(texts: Sequence[str], readers: Mapping[str, Labeller], schema: S
     neither searched for a category nor replaced by one.
     """
     checked_schema(schema)
+    checks.instance("readers", readers, Mapping)
     if set(readers) != set(schema.names):
         raise ValueError(f"readers: expected one for each of {schema.names}, got {sorted(readers)}")
     listed = checks.texts("texts", texts)

@@ -83,6 +83,7 @@ class Schema:
 
     def decode(self, labels: np.ndarray) -> dict[str, tuple[str, ...]]:
         """Category names of labels int[n, a], one tuple an attribute."""
+        labels = checks.private_integers("labels", labels, (None, len(self.attributes)))
         return {
             name: tuple(categories[code] for code in labels[:, position])
             for position, (name, categories) in enumerate(self.attributes)
@@ -98,7 +99,7 @@ class Schema:
                 raise ValueError(f"conditions: expected attributes among {self.names}, got {name!r}")
             position = self.names.index(name)
             categories = self.attributes[position][1]
-            if category not in categories:
+            if not isinstance(category, str) or category not in categories:
                 raise ValueError(f"conditions[{name!r}]: expected one of {categories}, got {category!r}")
             pairs.append((position, categories.index(category)))
         return Share(tuple(pairs), " & ".join(f"{name} = {value}" for name, value in conditions.items()))
@@ -120,8 +121,14 @@ class Share:
     name: str = "secret"
 
     def __post_init__(self) -> None:
-        if not self.conditions:
+        pairs = checks.sequence("conditions", self.conditions, "(attribute, category) pairs")
+        if not pairs:
             raise ValueError("conditions: expected at least one (attribute, category), got none")
+        for pair in pairs:
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise TypeError(f"conditions: expected (attribute, category) pairs, got {self.conditions!r}")
+            for index in pair:
+                checks.whole("conditions", index, at_least=0)
 
     def holds(self, labels: np.ndarray) -> np.ndarray:
         """bool[n]: which of the rows of labels int[n, a] meet every condition."""

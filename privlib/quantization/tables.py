@@ -42,10 +42,15 @@ def candidates(support_size: int, gamma: int, pool_size: int, alpha: float, nois
     if checks.whole("gamma", gamma) > checks.whole("pool_size", pool_size):
         raise ValueError(f"gamma: expected 1..pool_size ({pool_size}), got {gamma}")
     checks.positive("alpha", alpha)
-    if not isinstance(noise, Simulation):
-        raise TypeError(f"noise: expected a Simulation of a public seed, got {type(noise).__name__}")
+    checked_public(noise)
     pool = noise.generator.dirichlet(np.full(support_size, float(alpha)), size=pool_size)
     return pool[farthest(pool, gamma)]
+
+
+def checked_public(noise: Simulation) -> None:
+    """TypeError unless `noise` is a `Simulation`: what is public must be drawn again alike."""
+    if not isinstance(noise, Simulation):
+        raise TypeError(f"noise: expected a Simulation of a public seed, got {type(noise).__name__}")
 
 
 def farthest(pool: np.ndarray, count: int) -> list[int]:
@@ -80,11 +85,12 @@ def empirical_tables(labels: np.ndarray, tree: Tree) -> tuple[np.ndarray, ...]:
 
 def checked_centre(centre: Sequence[Sequence[float]] | None, tree: Tree) -> None:
     """ValueError unless `centre` is None or one law with positive entries a table of the tree."""
-    shapes = tuple(tree.sizes[attribute] for attribute, _ in tree.components)
-    if centre is not None and (
-        tuple(map(len, centre)) != shapes or not all(min(law) > 0 and abs(math.fsum(law) - 1) <= 1e-9 for law in centre)
-    ):
-        raise ValueError(f"centre: expected positive laws of lengths {shapes}, got lengths {tuple(map(len, centre))}")
+    if centre is None:
+        return
+    laws = [checks.floats("centre", law) for law in checks.sequence("centre", centre, "laws")]
+    shapes, got = [(tree.sizes[attribute],) for attribute, _ in tree.components], [law.shape for law in laws]
+    if got != shapes or not all((law > 0).all() and abs(math.fsum(law) - 1) <= 1e-9 for law in laws):
+        raise ValueError(f"centre: expected positive laws of shapes {shapes}, got shapes {got}")
 
 
 def joint_law(tables: Sequence[np.ndarray], tree: Tree) -> np.ndarray:

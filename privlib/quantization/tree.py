@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 from privlib.dp import checks
 
-from .schema import Schema
+from .schema import Schema, checked_schema
 
 HIGHEST_DEGREE = "highest degree"  # the paper's root on the tweets: Target, parent of both others
 
@@ -37,6 +37,12 @@ class Tree:
     schema: Schema | None = None
 
     def __post_init__(self) -> None:
+        for name, least in (("parent", -1), ("sizes", 1)):
+            numbers = checks.sequence(name, getattr(self, name), "integers")
+            object.__setattr__(self, name, tuple(checks.whole(name, number, at_least=least) for number in numbers))
+        checks.whole("root", self.root, at_least=0)
+        if self.schema is not None:
+            checked_schema(self.schema)
         attributes = len(self.parent)
         if len(self.sizes) != attributes:
             raise ValueError(f"sizes: expected one a parent ({attributes}), got {len(self.sizes)}")
@@ -108,7 +114,7 @@ def chow_liu(labels, sizes: Sequence[int] | Schema, root: int | str | None = Non
     trees = [_rooted(spanning, candidate, sizes, schema) for candidate in range(attributes)]
     if root is None:
         return min(trees, key=lambda tree: (tree.tables, tree.root))
-    if root == HIGHEST_DEGREE:
+    if isinstance(root, str) and root == HIGHEST_DEGREE:
         degree = [sum(p == i for p in trees[i].parent) for i in range(attributes)]
         return trees[int(np.argmax(degree))]
     if not isinstance(root, int | np.integer) or not 0 <= root < attributes:
@@ -137,6 +143,7 @@ def checked_labels(labels, sizes: Sequence[int], argument: str) -> np.ndarray:
     The message names type and shape only, since the labels may be private.
     """
     array = np.asarray(labels)
+    sizes = [checks.whole("sizes", size) for size in checks.sequence("sizes", sizes, "integers")]
     legal = array.ndim == 2 and array.shape[1] == len(sizes) and np.issubdtype(array.dtype, np.integer)
     if len(sizes) == 0 or min(sizes) < 2:
         raise ValueError(f"sizes: expected at least one attribute, each of two categories or more, got {sizes}")

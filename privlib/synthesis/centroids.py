@@ -6,6 +6,7 @@ import hashlib
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -82,8 +83,10 @@ class CentroidRelease:
       "worst_case": `buckets.diameter`, for any data (the only choice for anchored buckets, where it is 2 rho);
       "integrated": over the random projection of JLBuckets, for data fixed before it was drawn, at most `max_records`;
       "union": likewise, any far record that shares the bucket counting as a failure (`union_noise_std`).
-    None takes worst_case for anchored buckets, integrated for the grid. Bills: `Simulation` the joint (integrated)
-    curve of continuous noise; `Secure` the exact threshold composed with OpenDP's Gaussian map at the diameter.
+    None takes worst_case for anchored buckets, integrated for the grid. Where the diameter needs no more noise than the
+    other two, or only it has a bill, it is billed, and the guarantee assumes nothing of the projection.
+    Bills: `Simulation` the joint (integrated) curve of continuous noise; `Secure` the exact threshold composed with
+    OpenDP's Gaussian map at the diameter.
     Raises InfeasibleBudget (a ValueError) naming the term that ate the budget.
     Source: Fre-E2T, Algorithm 1; accounting in `privlib.synthesis.joint` and `.integrated`.
     """
@@ -129,7 +132,8 @@ class CentroidRelease:
     def guarantee_under(self, noise: NoiseSource) -> Guarantee:
         """The bill of a release through `noise`; never above (epsilon, delta)."""
         joint = noise.kind == Simulation.kind
-        assumed = self.buckets.assumptions if joint and self.sensitivity != "worst_case" else ()
+        averaged = joint and self.sensitivity != "worst_case" and self._averaged_std is not None
+        assumed = self.buckets.assumptions if averaged else ()
         domain = (f"at most {self.max_records} records", "embeddings computed record by record")
         parts = ("joint count and centroid",) if joint else ("exact threshold", "OpenDP Gaussian on sums")
         return Guarantee(self.epsilon, self.delta, "record", "add_drop", (*noise.assumptions, *assumed, *domain), parts)
@@ -137,20 +141,8 @@ class CentroidRelease:
     def noise_std(self, noise: NoiseSource) -> float:
         """Deviation of the noise on each coordinate of a bucket's sum when released through `noise`."""
         if noise.kind == Simulation.kind:
-            worst = joint_noise_multiplier(self.epsilon, self.delta, self.rate, self.threshold) * self.buckets.diameter
-            if self.sensitivity == "worst_case":
-                return worst
-            public = (self.epsilon, self.delta, self.rate, self.threshold, self.buckets.dims, self.max_records)
-            try:
-                if self.sensitivity == "union":
-                    std, _ = union_noise_std(*public, self.buckets.radius)
-                else:
-                    std = release_noise_std(*public, self.buckets.radius)
-            except InfeasibleBudget:
-                return worst  # in few dimensions far records collide too often; the diameter bounds them, too
-            # cutting to the grid moves a distance by at most one step a coordinate; billed distances start at r / 2
-            slack = 1 + 2 * self.grid_step * math.sqrt(self.buckets.dimension) / self.buckets.radius
-            return min(std * slack, worst)
+            averaged = None if self.sensitivity == "worst_case" else self._averaged_std
+            return self._worst_std if averaged is None else averaged
         _, (epsilon_used, delta_used) = composed_noise_multiplier(self.epsilon, self.delta, self.rate, self.threshold)
         return noise.gaussian_std(
             rest_of(self.epsilon, epsilon_used),
@@ -158,6 +150,26 @@ class CentroidRelease:
             self.buckets.diameter,
             self.buckets.dimension,
         )
+
+    @cached_property
+    def _worst_std(self) -> float:
+        return joint_noise_multiplier(self.epsilon, self.delta, self.rate, self.threshold) * self.buckets.diameter
+
+    @cached_property
+    def _averaged_std(self) -> float | None:
+        """Deviation billed over the random projection; None where the diameter, which assumes nothing, asks for no
+        more: in few dimensions far records collide too often, and it bounds them, too."""
+        public = (self.epsilon, self.delta, self.rate, self.threshold, self.buckets.dims, self.max_records)
+        try:
+            if self.sensitivity == "union":
+                std, _ = union_noise_std(*public, self.buckets.radius)
+            else:
+                std = release_noise_std(*public, self.buckets.radius)
+        except InfeasibleBudget:
+            return None
+        # cutting to the grid moves a distance by at most one step a coordinate; billed distances start at r / 2
+        std *= 1 + 2 * self.grid_step * math.sqrt(self.buckets.dimension) / self.buckets.radius
+        return std if std < self._worst_std else None
 
     def release(self, embeddings: np.ndarray, noise: NoiseSource) -> Centroids:
         """Releases centroids of private `embeddings`, float[n, d], n <= max_records, through a noise source.

@@ -50,7 +50,8 @@ class PublicSpectrum:
         the total s match the rows' mean squared length less the noise's (0 when noise explains it all). Without
         noise nothing changes; in much noise rows go to the origin.
         """
-        variances = np.asarray(variances, dtype=np.float64)
+        offsets = checks.private_floats("offsets", offsets, (None, len(self.energies)))
+        variances = checks.floats("variances", variances)
         if variances.shape != (len(offsets),) or not ((variances >= 0) & (variances < np.inf)).all():
             raise ValueError(
                 f"variances must be finite numbers of at least 0, one a row of offsets {np.shape(offsets)}, "

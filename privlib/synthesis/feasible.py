@@ -41,7 +41,10 @@ def feasible_region(
     allow a smaller frequency, since a rate just above a multiple of 1 / t needs one kept record more.
     Source: Fre-E2T, Section 7.3 and Appendix A.2.
     """
+    checks.function("bill", bill)
     delta = checks.open_probability("delta", delta)
+    rates = checks.sequence("rates", rates, "probabilities")
+    frequencies = checks.sequence("frequencies", frequencies, "integers")
     return np.array(
         [[bill(epsilon, rate, threshold_count(rate, t)) < delta for t in frequencies] for rate in rates], dtype=bool
     )
@@ -52,6 +55,8 @@ def least_frequency(bill: CountBill, epsilon: float, delta: float, rates: Sequen
 
     Raises InfeasibleBudget when none does up to t = 10,000.
     """
+    if not checks.sequence("rates", rates, "probabilities"):
+        raise ValueError("rates must hold at least one probability, got none")
     for frequency in range(1, _LARGEST_FREQUENCY + 1):
         if feasible_region(bill, epsilon, delta, rates, [frequency]).any():
             return frequency

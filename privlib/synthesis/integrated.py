@@ -209,6 +209,7 @@ def release_noise_std(
     """
     epsilon = checks.positive("epsilon", epsilon)
     delta = checks.open_probability("delta", delta)
+    radius = checks.positive("radius", radius)
     rate, threshold = sampling(rate, threshold)
     alone = joint_delta(epsilon, math.inf, rate, threshold)
     if alone >= delta:

@@ -233,6 +233,8 @@ def best_rate(
     ratio multiplier / rate is what counts. threshold = ceil(rate x frequency) by exact fractions. Nothing
     private enters. Raises InfeasibleBudget when no rate meets the budget at this frequency.
     """
+    if not checks.sequence("rates", rates, "probabilities"):
+        raise ValueError("rates must hold at least one probability, got none")
     found = []
     for rate in rates:
         threshold = threshold_count(rate, frequency)

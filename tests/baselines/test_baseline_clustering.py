@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import Counter
 
@@ -205,3 +206,23 @@ def test_same_seed_same_release_other_seed_another(build, target):
     for name in ("centres", "sizes", "counts"):
         assert np.array_equal(getattr(first, name), getattr(again, name))
     assert not np.array_equal(first.sizes, other.sizes)
+
+
+def test_a_large_collection_is_embedded_block_by_block_with_the_same_release(build, target, encoder, monkeypatch):
+    whole = build().release(target, Simulation(1))
+    asked, compared = [], []
+
+    class Watched:
+        def embed(self, texts):
+            asked.append(len(texts))
+            return encoder.embed(texts)
+
+    argmin = np.argmin
+    monkeypatch.setattr(clustering, "AT_ONCE", 400)
+    monkeypatch.setattr("privlib.baselines.space.AT_ONCE", 400)
+    monkeypatch.setattr(np, "argmin", lambda a, **options: (compared.append(len(a)), argmin(a, **options))[1])
+    blocks = dataclasses.replace(build(), encoder=Watched()).release(target, Simulation(1))
+    assert asked == [400, 400, 400, 300]
+    assert compared == [400, 400, 400, 300] * 3  # two steps of clustering, and the owners
+    for name in ("centres", "sizes", "kept", "counts"):
+        assert np.array_equal(getattr(whole, name), getattr(blocks, name))

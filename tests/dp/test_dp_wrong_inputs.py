@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from privlib.dp import (
+    ZCDP,
     Budget,
     DiscreteGaussianMechanism,
     ExponentialRounds,
     GaussianMechanism,
+    Guarantee,
     LaplaceMechanism,
     RandomizedResponse,
     SampleAndThreshold,
@@ -43,6 +45,22 @@ def test_a_budget_refuses_such_noise_before_it_bills():
     with pytest.raises(TypeError, match=r"^noise must be a source"):
         budget.release(LAPLACE, np.zeros(2), 7)
     assert budget.ledger == ()
+
+
+@pytest.mark.parametrize("kind", [Guarantee, ZCDP])
+@pytest.mark.parametrize("field", ["assumptions", "composed"])
+def test_assumptions_that_can_be_read_once_only_are_refused(kind, field):
+    """The check used a generator up, and the guarantee then stated no assumption."""
+    numbers = (1.0, 1e-6) if kind is Guarantee else (1.0,)
+    assert getattr(kind(*numbers, **WHO, **{field: ["secret seed"]}), field) == ("secret seed",)
+    with pytest.raises(TypeError, match=rf"^{field} must be a tuple of texts, got <generator"):
+        kind(*numbers, **WHO, **{field: (name for name in ["secret seed"])})
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_private_rows_of_different_lengths_are_refused_by_name(name):
+    with pytest.raises(ValueError, match=r"^private must be an array, got rows of different lengths$"):
+        MECHANISMS[name].release([[1], [1, 2]], Simulation(1))
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

@@ -108,7 +108,8 @@ def test_more_rows_for_one_method_are_refused():
         (lambda: knn_precision_recall(np.full((9, 2), np.nan), cloud(9), 3), "real"),
         (lambda: frechet_distance(cloud(9), cloud(8)), "released"),
         (lambda: frechet_distance(cloud(1), cloud(1)), "released"),
-        (lambda: length_match(np.array([]), np.array([1.0])), "released"),
+        (lambda: length_match(np.array([]), np.array([1.0])), "real"),
+        (lambda: length_match(np.array([1.0]), np.array([])), "released"),
     ],
 )
 def test_refusals(call, named):

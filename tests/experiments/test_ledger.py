@@ -170,6 +170,19 @@ def test_committed_records_of_other_corpora_count_too(tmp_path):
     assert judge(workspace)[0].verdict == CONTRADICTED
 
 
+@pytest.mark.parametrize(("profile", "verdict"), [("book", CONTRADICTED), ("record", REPRODUCED)])
+def test_a_large_run_of_the_same_corpus_counts_beside_the_build_until_it_is_made_again(tmp_path, profile, verdict):
+    workspace = Workspace(tmp_path)
+    row = claim(kind="trend", rule="trend: mean rising over epsilon", record="r", notebook=NOTEBOOK)
+    put(workspace, [row], [dataclasses.replace(made(), profile=profile)])
+    folder = workspace.recorded / "record" / made().corpus
+    folder.mkdir(parents=True)
+    (folder / "r.json").write_text(dataclasses.replace(made((3.0, 2.0, 1.0)), profile="record").to_json())
+    judged = judge(workspace)[0]
+    assert judged.verdict == verdict
+    assert judged.ours.count("record run") == 1
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -234,6 +234,8 @@ def test_recorded_elsewhere_takes_the_largest_profile_of_each_other_corpus(tmp_p
     found = experiments.recorded_elsewhere(make(), workspace=workspace)
     assert [(other.corpus, other.profile) for other in found] == [("amazon", "smoke"), ("cfpb", "book")]
     assert len(experiments.recorded_elsewhere(make(), most=1, workspace=workspace)) == 1
+    small = experiments.recorded_elsewhere(make(), workspace=workspace, profiles=["smoke"])
+    assert [(other.corpus, other.profile) for other in small] == [("amazon", "smoke"), ("cfpb", "smoke")]
 
 
 def test_a_recorded_line_names_its_file_and_command_and_links_no_csv_of_this_run():

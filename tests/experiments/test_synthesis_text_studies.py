@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from privlib import baselines
+from privlib import baselines, models
 from privlib.dp import Simulation
 from privlib.experiments.studies import synthesis_ssp as ssp
 from privlib.experiments.studies import synthesis_ssp_rows as tables
@@ -73,6 +73,52 @@ def test_picked_centroids_come_from_seeds_of_their_own_and_know_their_cells_mean
         np.testing.assert_allclose(one.exact, rows.mean(axis=0))
     with pytest.raises(ValueError, match="invert fewer"):
         RELEASES.picked(40)
+
+
+class Written:
+    """An inverter that writes given texts, and reads texts as the case does, at lengths of its own."""
+
+    def invert(self, centroids):
+        return [f"own {400 * row}" for row in range(len(centroids))]
+
+    def embed(self, texts):
+        return 3.0 * embed(texts)
+
+
+def test_vec2text_stands_beside_the_nearest_public_text_and_is_the_same_at_every_weight(monkeypatch):
+    monkeypatch.setattr(models, "vec2text_inverter", Written)
+    made = study.finders("vec2text", CASE, None, None, [0.0, 0.1], 1, near=3)
+    assert made[0.0] is made[0.1]
+    centroids = 2.0 * CENTRES[[0, 2]]
+    for row, (one, target) in enumerate(zip(made[0.0].search(centroids), CENTRES[[0, 2]], strict=True)):
+        assert (one.text, one.cosine) == (f"own {400 * row}", pytest.approx(CASE.private[400 * row] @ target))
+        assert one.start == CASE.public[int((CASE.pool @ target).argmax())]
+        assert one.start_cosine == pytest.approx((CASE.pool @ target).max())
+    with pytest.raises(ValueError, match="'search' or 'vec2text'"):
+        study.finders("oracle", CASE, None, None, [0.0], 1)
+
+
+def test_the_search_is_made_at_every_weight_with_its_settings():
+    writer = SimpleNamespace(score=None)
+    made = study.finders("search", CASE, SimpleNamespace(embed=embed), writer, [0.0, 0.1], 5, near=3)
+    assert [made[weight].fluency for weight in made] == [0.0, 0.1]
+    assert [(one.near, one.seed, one.writer) for one in made.values()] == 2 * [(3, 5, writer)]
+
+
+def test_both_kinds_of_centroids_are_inverted_and_their_cpu_time_is_told():
+    picked, asked = RELEASES.picked(3), []
+
+    def search(centroids):
+        asked.append(centroids)
+        sum(range(300_000))
+        return [SimpleNamespace(text="own 1")] * len(centroids)
+
+    found, spent = study.invert(picked, SimpleNamespace(search=search))
+    for kind, centroids in zip((study.EXACT, study.RELEASED), asked, strict=True):
+        np.testing.assert_array_equal(centroids, [getattr(one, kind) for one in picked])
+        assert len(found[kind]) == 3
+    assert [(row["kind"], row["texts"]) for row in spent] == [("exact", 3), ("released", 3)]
+    assert all(0 < row["seconds"] < 10 for row in spent)
 
 
 def test_nearness_is_measured_to_what_was_inverted_and_likelihood_against_real_texts():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -22,8 +24,8 @@ def vectors(n: int, seed: int, spots: int = 8) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def case():
-    setting = study.Setting(radius=0.6, frequency=50, delta=1e-5, dims=10, seeds=(1, 2, 3))
-    return study.Case("made, anchors of its other half", vectors(1500, 1), vectors(600, 2), 8, setting)
+    setting = study.Setting(radius=0.6, frequency=50, delta=1e-5, cells=8, seeds=(1, 2, 3), dims=10)
+    return study.Case("made, anchors of its other half", vectors(1500, 1), vectors(600, 2), setting)
 
 
 @pytest.fixture(scope="module")
@@ -67,18 +69,24 @@ def test_public_and_unprotected_lines_do_not_move_and_denoising_helps_where_nois
 
 
 def test_a_method_that_releases_nothing_has_settings_and_no_score(case):
-    few = study.Case("few", case.target[:60], case.auxiliary, 8, case.setting)
+    few = study.Case("few", case.target[:60], case.auxiliary, case.setting)
     settings, scores = study.utility_tables([few], [8.0])
     assert settings.set_index("method").loc["anchored", "released"] == 0
     assert set(scores["method"]) == {"public anchors"}
 
 
-def test_chosen_pairs_share_a_bucket_at_any_distance_and_their_delta_is_not_the_stated_one():
-    rows = study.null_space_rows((1.0, 3.0), 50, 0.6, 4)
+@pytest.mark.parametrize("max_norm", [1.0, 2.6])
+def test_chosen_pairs_share_a_bucket_at_any_distance_and_their_delta_is_not_the_stated_one(case, max_norm):
+    setting = dataclasses.replace(case.setting, max_norm=max_norm)
+    rows = study.null_space_rows((1.0, 3.0), 50, setting, 384, 4)
     assert (rows["chosen_share"] == 1.0).all()
     assert rows["fixed_chance"].max() < 1e-4
     assert rows["delta_of_pair"].iloc[-1] > 1e4 * 1e-6
     assert (rows["worst_case_delta"] <= 1e-6).all()
+    with pytest.raises(ValueError, match="no null space"):
+        study.null_space_rows((1.0,), 50, setting, 20, 4)
+    with pytest.raises(ValueError, match="at most 2 R"):
+        study.null_space_rows((1.0, 10.0), 50, setting, 384, 4)
 
 
 def test_the_standing_is_in_units_of_the_papers_noise_at_eight():

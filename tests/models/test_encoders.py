@@ -49,6 +49,53 @@ def test_a_folder_is_described_from_its_files(tiny_encoder, loose_encoder):
     assert unit.fingerprint != loose.fingerprint  # same weights, other modules: no shared cache
 
 
+@pytest.fixture
+def shipped_as_gtr(tiny_encoder, tmp_path):
+    """Transformer, mean, dense layer, normalisation: the modules that gtr-t5-base is shipped with."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Dense, Normalize
+
+    body = list(SentenceTransformer(str(tiny_encoder), device="cpu"))[:2]
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        parts = [*body, Dense(16, 16, bias=False, activation_function=torch.nn.Identity()), Normalize()]
+    SentenceTransformer(modules=parts, device="cpu").save(str(tmp_path / "shipped"), create_model_card=False)
+    return tmp_path / "shipped"
+
+
+def test_pooled_vectors_are_the_means_of_the_tokens_and_nothing_that_follows(shipped_as_gtr, cache):
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    whole, pooled = models.encoder(shipped_as_gtr), models.encoder(shipped_as_gtr, pooled=True)
+    assert (whole.name, whole.norm) == ("shipped", 1.0)
+    assert (pooled.name, pooled.norm, pooled.dimension) == ("shipped, pooled", math.inf, 16)
+    assert pooled.checksum == whole.checksum
+    normed, natural = whole.embed(TEXTS), pooled.embed(TEXTS)  # each in a cache of its own
+    np.testing.assert_array_equal(whole.embed(TEXTS), normed)
+    tokenizer, body = AutoTokenizer.from_pretrained(shipped_as_gtr), AutoModel.from_pretrained(shipped_as_gtr)
+    for text, vector in zip(TEXTS, natural, strict=True):
+        with torch.inference_mode():
+            tokens = body(**tokenizer(text, return_tensors="pt")).last_hidden_state[0]
+        np.testing.assert_allclose(vector, tokens.mean(dim=0), atol=1e-5)
+    lengths = np.linalg.norm(natural, axis=1)
+    assert lengths.min() > 1.5
+    cosines = np.einsum("ij,ij->i", natural, normed) / lengths
+    assert np.abs(cosines).max() < 0.99  # the dense layer turns them: it is no matter of norms alone
+
+
+def test_pooled_is_refused_where_it_says_nothing(tmp_path):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import BoW
+
+    with pytest.raises(ValueError, match="pooled must be False for the packaged model"):
+        models.encoder(pooled=True)
+    SentenceTransformer(modules=[BoW(["tea", "sleep"])], device="cpu").save(str(tmp_path / "bag"))
+    with pytest.raises(ValueError, match="pooled must be False for bag, which has no pooling"):
+        models.encoder(tmp_path / "bag", pooled=True)
+
+
 def test_norms_stay_inside_the_bound_exactly_and_not_just_up_to_rounding(tiny_encoder, cache):
     vectors = models.encoder(tiny_encoder).embed([f"{w} tea {v}" for w in TEXTS for v in TEXTS])
     norms = np.linalg.norm(vectors.astype(np.float64), axis=1)
@@ -77,7 +124,7 @@ def test_alone_a_vector_does_not_depend_on_the_other_texts_by_a_single_bit(cache
 
 def test_alone_hands_the_model_one_text_at_a_time(tiny_encoder, monkeypatch):
     encoder, seen = models.encoder(tiny_encoder, cache=False), []
-    model = encoders._load(encoder.folder, encoder.fingerprint)
+    model = encoders._load(encoder.folder, encoder.fingerprint, False)
     encode = model.encode
     monkeypatch.setattr(model, "encode", lambda batch, **options: seen.append(len(batch)) or encode(batch, **options))
     encoder.embed(TEXTS, alone=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -96,6 +98,17 @@ def test_samples_follow_the_seed_and_the_training(learner):
     assert sum(text.count("coffee") for text in after) > 2 * sum(text.count("coffee") for text in before) + 10
 
 
+def test_public_texts_are_learnt_before_the_session_is_handed_over(learner):
+    text = "the patient said tea"
+    warm = dataclasses.replace(learner, public_texts=(text,) * 12, batch=4)
+    plain = learner(3)
+    for _ in range(3):
+        plain.step(plain.gradients([text] * 4).mean(axis=0))
+    read = loss(warm(3), text).item()
+    assert read < 0.9 * loss(learner(3), text).item()
+    assert read == pytest.approx(loss(plain, text).item(), rel=1e-5)
+
+
 def test_the_whole_baseline_runs_on_it(learner):
     tuning = DPFineTuning(
         learner=learner, epsilon=4.0, delta=1e-5, rate=0.5, epochs=2, expected_records=4, samples=6, public_seed=1
@@ -108,7 +121,7 @@ def test_the_whole_baseline_runs_on_it(learner):
 
 
 def test_arguments_are_checked(learner, moved):
-    for name in ("rank", "layers", "max_tokens", "learning_rate"):
+    for name in ("rank", "layers", "max_tokens", "learning_rate", "batch"):
         with pytest.raises(ValueError, match=name):
             LoraLearner(learner.model, **{name: 0})
     with pytest.raises(ValueError, match="opening"):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "book" / "labelled"
 PREFIX = {"development": "dev", "evaluation": "eval", "development-b": "devb", "development-c": "devc"}
-PREFIX |= {"development-d": "devd", "development-e": "deve"}
+PREFIX |= {"development-d": "devd", "development-e": "deve", "development-f": "devf", "development-g": "devg"}
 SHARED = ("drug_laplace", "airline", "courses")
 PLANS = {
     "development": ("news_gaussian", "mortgage", "restaurants", "hotel", "library", *SHARED),
@@ -25,13 +25,17 @@ PLANS = {
 PLANS |= dict.fromkeys(
     ("development-d", "development-e"), ("farm_line", "parcel_notes", "school_letters", "cycling_forum")
 )
+PLANS |= dict.fromkeys(("development-f", "development-g"), ("fitness_club", "donor_letters", "ski_resort"))
 DRAWS = dict.fromkeys(PREFIX, (55, 3)) | {"development-d": (150, 1), "development-e": (150, 1)}  # of `Maker.items`
+DRAWS |= {"development-f": (96, 1), "development-g": (96, 1)}
 CLASSES = {"foreign_atom": ["atom"], "foreign_atom_synonym": ["atom"]}  # which sentences carry a corruption
 CLASSES |= {"wrong_number_digits": ["mass"], "wrong_number_words": ["words"], "wrong_percentage": ["pct"]}
 CLASSES |= {"wrong_fraction": ["frac"], "wrong_magnitude": ["mass", "words"], "wrong_bin": ["bin"]}
 CLASSES |= {"reversed_comparison": ["cmp"], "within_margin_comparison": ["cmp"]}
 CLASSES |= {"wrong_rank": ["rank", "rank1", "rankL", "top3"], "wrong_quantifier": ["quant", "freq"]}
 CLASSES |= {"negation": ["neg"], "two_claims": ["two"], "hedge": ["hedge"]}
+HARD = ("foreign_atom", "foreign_atom_synonym", "reversed_comparison", "within_margin_comparison")
+HARD += ("wrong_rank", "negation", "two_claims", "hedge")  # the corruptions of the last two files
 KINDS = dict.fromkeys(("mass", "words", "pct", "frac", "q"), "number") | {"adv": "bin", "bin": "bin"}
 KINDS |= dict.fromkeys(("ord", "num", "rank", "rank1", "rankL", "top3"), "rank") | {"cmp": "comparison", "atom": "atom"}
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
@@ -51,12 +55,18 @@ def known_plans() -> dict:
     return {name: entry for path in files for name, entry in json.loads(path.read_text(encoding="utf-8")).items()}
 
 
+def classes(split: str) -> tuple[str, ...]:
+    """The corruptions of a file."""
+    return HARD if split in ("development-f", "development-g") else tuple(CLASSES)
+
+
 class Maker:
     """The draws of one split."""
 
     def __init__(self, split: str) -> None:
         self.split, self.random = split, random.Random(f"labelled set, {split}")
         self.plans = known_plans()
+        self.classes = classes(split)
         self.lines: dict[str, list[list[str]]] = {}
         for line in (FOLDER / f"templates-{split}.txt").read_text(encoding="utf-8").splitlines():
             head, *rest = line.split("|")
@@ -73,7 +83,7 @@ class Maker:
 
     def items(self, bases: int = 55, each: int = 3) -> list[dict]:
         """Base texts, each followed by `each` corrupted ones; every corruption equally often."""
-        queue = [name for _ in range(bases * each // len(CLASSES)) for name in self.shuffled(CLASSES)]
+        queue = [name for _ in range(bases * each // len(self.classes)) for name in self.shuffled(self.classes)]
         families = [self.family(k, queue[each * k : each * (k + 1)]) for k in range(bases)]
         return [item for family in families for item in family]
 
@@ -86,7 +96,7 @@ class Maker:
             self.quote = self.pick(("{}", "{}", "{}", "“{}”", '"{}"', "**{}**"))
             self.used: set[str] = set()
             claims = [self.claim(name) for name in corruptions]
-            claims += [self.claim(self.pick(CLASSES)) for _ in range(self.pick((0, 1, 1, 2)))]
+            claims += [self.claim(self.pick(self.classes)) for _ in range(self.pick((0, 1, 1, 2)))]
         order = self.shuffled(range(len(claims)))
         public = {"eps": f"{plan['guarantee']['epsilon']:g}", "unit": plan["guarantee"]["unit"]}
         public |= {

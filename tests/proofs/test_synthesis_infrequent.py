@@ -1,4 +1,4 @@
-"""Fre-E2T, Sections 2.2 and 5.2, Table 16: what is said of infrequent texts (claims F038 to F041, F140, F143).
+"""Fre-E2T, Sections 2.2 and 5.2, Table 16: what is said of infrequent texts (claims F037 to F041, F140, F143).
 
 n(v) is the number of *other* records within r of v; v is (r, t)-infrequent when n(v) < t. A second reading counts a
 record as its own neighbour, n(v) + 1 < t. The paper's Definition 2 is not in our copy, so both are held against it.
@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, chi2
 
-from privlib.dp import ExponentialRounds, RandomizedResponse, hockey_stick
+from privlib.dp import ExponentialRounds, RandomizedResponse, Simulation, hockey_stick
 from privlib.evaluation import embedding
 from privlib.evaluation.support import support_protection
-from privlib.synthesis import JLBuckets, collision_probability, threshold_count
+from privlib.synthesis import CentroidRelease, JLBuckets, collision_probability, threshold_count
 
 RADIUS = 1.0
 lines = st.lists(st.integers(0, 12), min_size=2, max_size=12)
@@ -154,6 +154,90 @@ def test_records_of_one_bucket_are_farther_apart_than_r():
     halved = collision_probability(distance, radius / math.sqrt(dims), dims)
     assert pairs * halved < 0.1
     assert collision_probability(radius / 2, radius / math.sqrt(dims), dims) < 1e-3  # of texts half a radius apart
+
+
+# Section 5.2: delta* "quickly converges to 0 as k, and t increases" (F037)
+#
+# A text x with nobody within r, and on either side of it, just outside, a place with many records; the places lie D
+# apart. Where the public projection puts both into one bucket, its centroid is near their middle, within r of x. How
+# many neighbours t are asked for does not enter, and enough records, of the order of k^2, make noise and uneven
+# sampling as small as one likes. With D = 3 r / k the chance of one bucket stays above a quarter for every k.
+
+PAPER_RADIUS = 0.5
+LEAST_CHANCE = 0.25
+
+
+def outside(apart: float) -> float:
+    """How far both places are from x: beyond r, their middle within it."""
+    return math.sqrt(PAPER_RADIUS**2 + apart**2 / 16)
+
+
+def chance_of_a_near_centroid(dims, frequency, rate, noise_std, dimension, apart, records) -> float:
+    """Lower bound of the chance that a released centroid lies within r of x; `records` a place, `frequency` t.
+
+    One bucket, kept records of both places within a tenth of their expectation, noise within the room that is left:
+    a share w of the kept ones on one side puts their mean at outside^2 - D^2 w (1 - w) from x, squared.
+    """
+    low, high = 0.9 * rate * records, 1.1 * rate * records
+    assert 2 * low >= rate * frequency  # released whenever sampling is as even as that
+    uneven = 2 * (binom.cdf(low, records, rate) + binom.sf(high, records, rate))
+    share = high / (low + high)
+    room = PAPER_RADIUS - math.sqrt(outside(apart) ** 2 - apart**2 * share * (1 - share))
+    moved = chi2.sf((room * 2 * low / noise_std) ** 2, dimension)
+    return collision_probability(apart, 2 * PAPER_RADIUS / math.sqrt(dims), dims) - uneven - moved
+
+
+@pytest.mark.parametrize("frequency", [100, 1000, 10**5])
+@pytest.mark.parametrize("dims", [20, 80, 320, 1280])
+@pytest.mark.parametrize(("rate", "noise_std"), [(0.3, 2.136), (0.5, 1.14), (0.6, 0.516)])
+def test_a_text_with_no_neighbour_has_a_centroid_within_r_as_often_at_any_k_and_t(dims, frequency, rate, noise_std):
+    """F037 refuted at r* = r, at the paper's rates, noise, L and dimension: x is infrequent whatever t is."""
+    records = max(2 * frequency, 1000 * dims**2)
+    chance = chance_of_a_near_centroid(dims, frequency, rate, noise_std, 768, 3 * PAPER_RADIUS / dims, records)
+    assert chance > LEAST_CHANCE
+    few = chance_of_a_near_centroid(dims, 100, rate, noise_std, 768, 3 * PAPER_RADIUS / dims, 1000)
+    assert few < LEAST_CHANCE  # with few records noise does protect x
+
+
+APART, RECORDS = 3 * PAPER_RADIUS / 20, 9_000
+
+
+def released(seed: int, sides: tuple[int, int]) -> tuple[float, float]:
+    """Distance of x to the nearest centroid of the library's release, and its noise: k = 20, t = 100, 24 dimensions.
+
+    `sides` of the two places from the line through x: opposite ones, or both the same.
+    """
+    rows = np.zeros((2 * RECORDS + 1, 24))
+    rows[1:, 0] = math.sqrt(outside(APART) ** 2 - APART**2 / 4)
+    rows[1::2, 1], rows[2::2, 1] = (side * APART / 2 for side in sides)
+    assert embedding.neighbour_counts(rows[:3], PAPER_RADIUS)[0] == 0
+    mechanism = CentroidRelease(JLBuckets(20, PAPER_RADIUS, seed, dimension=24), 8.0, 1e-6, 0.5, 50)
+    found = mechanism.release(rows, Simulation(seed))
+    return float(np.linalg.norm(found.centroids - rows[0], axis=1).min()), found.noise_std
+
+
+def test_the_centroids_that_the_library_releases_are_that_near():
+    """48 public seeds: at the least rate proved, none near x has odds of 1e-6. With both places on one side: none."""
+    found = [released(seed, (1, -1)) for seed in range(48)]
+    near = [distance <= PAPER_RADIUS for distance, _ in found]
+    assert chance_of_a_near_centroid(20, 100, 0.5, found[0][1], 24, APART, RECORDS) > LEAST_CHANCE
+    assert any(near)
+    assert not all(near)  # x is safe where the places part
+    assert not any(released(seed, (1, 1))[0] <= PAPER_RADIUS for seed in range(8))
+
+
+@pytest.mark.parametrize("psi", [0.5, 0.7, 0.9])
+def test_nearer_than_r_the_chance_falls_with_k_and_does_not_with_t(psi):
+    """What is left of F037: for psi < 1 the pair must lie D >= 2 r sqrt(1 - psi^2) apart, so its chance is f^k.
+
+    t does not enter there either: at psi = .9 and the paper's k = 20 it is above the delta* of 1e-5 that it advises.
+    """
+    apart = 2 * PAPER_RADIUS * math.sqrt(1 - psi**2)
+    chances = [collision_probability(apart, 2 * PAPER_RADIUS / math.sqrt(k), k) for k in (20, 40, 80)]
+    assert chances[1] == pytest.approx(chances[0] ** 2, rel=1e-9)
+    assert chances[2] == pytest.approx(chances[0] ** 4, rel=1e-9)
+    assert (chances[0] > 1e-5) == (psi == 0.9)
+    assert chances[2] < 1e-13
 
 
 # Table 16: scored against all texts

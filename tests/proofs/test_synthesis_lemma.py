@@ -53,3 +53,38 @@ def test_the_sensitivity_stated_at_two_radii_is_that_of_two_point_four():
     edge = 2 / np.sqrt(20)
     assert collision_probability(2.4, edge, 20) == pytest.approx(8.9e-11, abs=0.05e-11)
     assert collision_probability(2.0, edge, 20) > 10 * 8.9e-11
+
+
+# Section 7.3 against Appendix A.1 (F080 and F081): which budget factors v the printed noise was made with
+
+# epsilon, p_s, tau, v, printed noise multiplier
+MAIN = [(4.0, 0.3, 30, 4.0, 1.78), (8.0, 0.5, 50, 4.0, 0.95), (16.0, 0.6, 60, 3.0, 0.43)]
+SAID = (5.0, 5.0, 4.0, 4.0, 3.0)
+
+
+def printed(epsilon: float, rate: float, threshold: int, v: float) -> float:
+    """Noise multiplier as the paper prints it, for k = 20, u = 2.4 and delta = 1e-6."""
+    return calibrate(epsilon, 1e-6, rate, threshold, v, 2.4, 20).published_multiplier
+
+
+def test_no_main_budget_has_the_noise_of_a_factor_of_five():
+    """F081 refuted as said: three finite budgets leave no place for five factors, and 5 gives none of their noise.
+
+    What is left: the last three are Appendix A.1's. The two fives would go with budgets that the paper does not report.
+    """
+    assert [printed(epsilon, rate, threshold, v) for epsilon, rate, threshold, v, _ in MAIN] == [m for *_, m in MAIN]
+    assert SAID[-3:] == tuple(v for *_, v, _ in MAIN)
+    for epsilon, rate, threshold, _, multiplier in MAIN:
+        assert printed(epsilon, rate, threshold, 5.0) > multiplier + 0.05
+
+
+@pytest.mark.parametrize(("epsilon", "rate", "threshold", "v", "multiplier"), MAIN)
+def test_the_printed_noise_tells_the_factor(epsilon, rate, threshold, v, multiplier):
+    """Of the whole factors up to five only the one of Appendix A.1 gives it, or is too small for delta."""
+    fits = []
+    for factor in (1.0, 2.0, 3.0, 4.0, 5.0):
+        try:
+            fits += [factor] if printed(epsilon, rate, threshold, factor) == multiplier else []
+        except ValueError:
+            continue
+    assert fits == [v]

@@ -121,8 +121,8 @@ def test_tweets_have_the_papers_attributes_and_one_more_target():
     [
         (lambda: studies.codebook("unknown"), "corpus"),
         (lambda: studies.nearest_for(120, 7), "dilution"),
-        (lambda: joint_match(np.zeros((0, 2), int), labels(3, 0), SIZES), "labels"),
-        (lambda: attribute_match(labels(3, 0), np.zeros(3, int), SIZES), "labels"),
+        (lambda: joint_match(np.zeros((0, 2), int), labels(3, 0), SIZES), "real"),
+        (lambda: attribute_match(labels(3, 0), np.zeros(3, int), SIZES), "released"),
     ],
 )
 def test_refusals(call, named):

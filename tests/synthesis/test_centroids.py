@@ -241,6 +241,19 @@ def test_in_few_dimensions_the_diameter_bounds_what_no_projection_does(sensitivi
     release = CentroidRelease(JLBuckets(1, 0.5, 3, dimension=D), **public, sensitivity=sensitivity)
     worst = dataclasses.replace(release, sensitivity="worst_case")
     assert release.noise_std(Simulation(0)) == worst.noise_std(Simulation(0)) > 0
+    assert release.guarantee == worst.guarantee  # which assumes nothing of the projection
+
+
+@pytest.mark.parametrize("sensitivity", ["integrated", "union"])
+def test_an_average_that_asks_for_more_than_the_diameter_is_not_billed(sensitivity):
+    """Four dimensions: the average has a bill, of several times the noise."""
+    grid = JLBuckets(4, 0.5, 3, dimension=D)
+    release = CentroidRelease(grid, 4, 1e-6, 0.3, 30, 100, sensitivity=sensitivity)
+    worst = dataclasses.replace(release, sensitivity="worst_case")
+    public = (4, 1e-6, 0.3, 30, 4, 100, 0.5)
+    averaged = release_noise_std(*public) if sensitivity == "integrated" else union_noise_std(*public)[0]
+    assert averaged > release.noise_std(Simulation(0)) == worst.noise_std(Simulation(0))
+    assert release.guarantee == worst.guarantee
 
 
 def test_denoising_uses_the_release_and_public_directions_only():

@@ -10,6 +10,7 @@ import pytest
 
 from privlib.models import BigramModel
 from privlib.synthesis import SearchInverter
+from privlib.synthesis.candidates import Candidates, Fluency
 from privlib.synthesis.writing import repetitive, written
 
 D = 16
@@ -35,7 +36,7 @@ def _vector(word: str) -> np.ndarray:
 
 CENTROIDS = embed(["doctor gave child fever pill", "coffee bread morning late bus"])
 MODEL = BigramModel(POOL)
-SIZES = {"beams": 3, "choices": 8, "length": 8, "weight": 0.0}
+SIZES = {"beams": 3, "choices": 8, "tried": 8, "length": 8}
 
 
 class Scripted:
@@ -53,27 +54,55 @@ class Scripted:
         return np.array([float(len(text)) for text in texts])
 
 
-def near(target):
-    return lambda texts: embed(texts) @ target
+def aim(target, weight=0.0, natural=0.0, embed=embed):
+    return Candidates(embed, target, 64, {}, Fluency(MODEL.score, weight, natural, 8) if weight else None)
+
+
+class Blind(Candidates):
+    """To it every text is as near as any other, and no piece promises anything."""
+
+    def cosines(self, texts):
+        return np.zeros(len(texts))
+
+    def piece_vectors(self, pieces):
+        return np.zeros((len(pieces), D))
 
 
 def test_what_is_written_is_nearer_than_the_models_own_likeliest_words():
-    best = written(MODEL, ["doctor"], near(CENTROIDS[0]), **SIZES)[0]
-    likeliest = written(MODEL, ["doctor"], lambda texts: np.zeros(len(texts)), **SIZES | {"weight": 1.0})[0]
+    best = written(MODEL, ["doctor"], aim(CENTROIDS[0]), **SIZES)[0]
+    blind = Blind(embed, CENTROIDS[0], 64, {}, Fluency(MODEL.score, 1.0, 0.0, 8))
+    likeliest = written(MODEL, ["doctor"], blind, **SIZES)[0]
     assert embed([best])[0] @ CENTROIDS[0] > embed([likeliest])[0] @ CENTROIDS[0] + 0.2
 
 
-def test_weight_turns_nearness_into_likelihood():
-    def likelihood(weight):
-        settings = SIZES | {"weight": weight}
-        return MODEL.score([written(MODEL, ["doctor"], near(c), **settings)[0] for c in CENTROIDS]).mean()
+def written_likelihood(weight, natural):
+    texts = [written(MODEL, ["doctor"], aim(c, weight, natural), **SIZES)[0] for c in CENTROIDS]
+    return MODEL.score(texts).mean()
 
-    assert likelihood(1.0) < likelihood(0.0) - 0.3
+
+def test_weight_turns_nearness_into_likelihood_but_not_where_texts_are_natural():
+    assert written_likelihood(1.0, 0.0) < written_likelihood(0.0, 0.0) - 0.3
+    assert written_likelihood(1.0, 99.0) == written_likelihood(0.0, 0.0)
+
+
+def test_the_pieces_that_promise_most_are_embedded_and_few_of_them_do_as_well_as_all():
+    """Thirty pieces a text, one of which is wanted: two tried find what all thirty do; the likeliest two do not."""
+    words = [f"word{i}" for i in range(28)]
+    for target, wanted in zip(CENTROIDS, (("doctor", "fever", "pill"), ("coffee", "bread", "bus")), strict=True):
+        writer = Scripted(*[(f" {word}", -1.0) for word in [*words, *wanted]])
+        made = {}
+        for tried in (2, 31):
+            counted = []
+            point = aim(target, embed=lambda texts, seen=counted: seen.extend(texts) or embed(texts))
+            sizes = {"beams": 1, "choices": 31, "tried": tried, "length": 3}
+            made[tried] = written(writer, ["x"], point, **sizes)[0], len([text for text in counted if " " in text])
+        assert embed([made[2][0]])[0] @ target > embed([made[31][0]])[0] @ target - 0.02
+        assert made[2][1] < made[31][1] / 5
 
 
 def test_the_model_is_shown_the_words_and_carries_on_its_best_beginnings():
     writer = Scripted((" doctor", -1.0), (" bus", -1.0), (" pill", -2.0))
-    written(writer, ["nurse", "dose"], near(CENTROIDS[0]), **SIZES | {"beams": 2, "length": 2})
+    written(writer, ["nurse", "dose"], aim(CENTROIDS[0]), **SIZES | {"beams": 2, "length": 2})
     assert "Words: nurse, dose\nSentence:" in writer.prompts[0]
     assert writer.asked[0] == [""]
     order = sorted([" doctor", " bus", " pill"], key=lambda text: -(embed([text])[0] @ CENTROIDS[0]))
@@ -81,9 +110,9 @@ def test_the_model_is_shown_the_words_and_carries_on_its_best_beginnings():
 
 
 def test_texts_end_at_a_new_line_and_never_loop():
-    made = written(Scripted((" pill\nText", -0.1), (" pill", -1.0)), ["x"], near(CENTROIDS[0]), **SIZES)
+    made = written(Scripted((" pill\nText", -0.1), (" pill", -1.0)), ["x"], aim(CENTROIDS[0]), **SIZES)
     assert made == ["pill"]
-    assert written(Scripted(("\n", -0.1)), ["x"], near(CENTROIDS[0]), **SIZES) == []
+    assert written(Scripted(("\n", -0.1)), ["x"], aim(CENTROIDS[0]), **SIZES) == []
 
 
 @pytest.mark.parametrize(
@@ -95,23 +124,27 @@ def test_repetition_is_seen(text, loops):
 
 
 def test_it_stops_when_nothing_comes_nearer():
+    class Shorter(Candidates):
+        def cosines(self, texts):
+            return np.array([-float(len(text)) for text in texts])
+
     writer = Scripted(*[(f" word{i}", -1.0) for i in range(40)])
-    written(writer, ["x"], lambda texts: np.array([-float(len(text)) for text in texts]), **SIZES | {"length": 30})
+    written(writer, ["x"], Shorter(embed, CENTROIDS[0], 64, {}, None), **SIZES | {"length": 30})
     assert len(writer.asked) == 5  # the first and four that were not nearer
 
 
 # ------------------------------------------------------------------------------------------ in the search
 def search(**changes) -> SearchInverter:
-    given = dict(embed=embed, pool=POOL, max_words=8, writer=MODEL, drafts=1, edits=3, batch=32, length=6)
+    given = dict(embed=embed, pool=POOL, max_words=8, writer=MODEL, drafts=1, edits=3, batch=32, length=6, natural=0.0)
     return SearchInverter(**given | changes)
 
 
 def test_fluency_buys_likelihood_with_nearness():
-    found = {weight: search(fluency=weight).search(CENTROIDS) for weight in (0.0, 0.3)}
+    found = {weight: search(fluency=weight).search(CENTROIDS) for weight in (0.0, 1.0)}
     nll = {weight: MODEL.score([one.text for one in some]).mean() for weight, some in found.items()}
     cosine = {weight: np.mean([one.cosine for one in some]) for weight, some in found.items()}
-    assert nll[0.3] < nll[0.0] - 0.1
-    assert cosine[0.3] < cosine[0.0] - 0.01
+    assert nll[1.0] < nll[0.0] - 0.1
+    assert cosine[1.0] < cosine[0.0] - 0.01
 
 
 def test_without_fluency_no_text_is_judged_and_nothing_is_farther_than_the_nearest_public_text():
@@ -158,7 +191,10 @@ def test_settings_of_the_writer_reach_the_cache(tmp_path):
     assert len(list(tmp_path.glob("*.json"))) == 4
 
 
-@pytest.mark.parametrize("changes", [{"fluency": -0.1}, {"fluency": 0.1, "writer": None}, {"judged": 0}, {"beams": 0}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"fluency": -0.1}, {"fluency": 0.1, "writer": None}, {"judged": 0}, {"beams": 0}, {"tried": 0}, {"natural": -1.0}],
+)
 def test_wrong_settings_are_refused(changes):
     with pytest.raises(ValueError, match=next(iter(changes))):
         search(**changes)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from privlib.experiments.records import Record
 
 FLOOR = 1e-5  # of the axis: what some runs cannot show anyway
-SHOWN = ("centroids, denoised", "texts of them", "Aug-PE")
+SHOWN = ("centroids, denoised", "texts of them", "Aug-PE", "the paper's grid")
 
 
 def draw_distances(record: Record) -> Figure:
@@ -39,7 +39,8 @@ def draw_distances(record: Record) -> Figure:
         axes.set_title(method, loc="left", fontsize=11)
         axes.set_ylabel("share")
     panels[-1, 0].set_xlabel("distance to the nearest output")
-    panels[-1, 0].set_xlim(0, min(2.0, float(record.rows[record.rows["share"] > 0]["distance"].max()) + 0.1))
+    farthest, seen = 2 * record.parameters.get("max_norm", 1.0), record.rows[record.rows["share"] > 0]["distance"].max()
+    panels[-1, 0].set_xlim(0, min(farthest, float(seen) + 0.1))
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
@@ -80,7 +81,7 @@ def draw_neighbours(record: Record) -> Figure:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(WIDTH, 3.8))
-    for index, method in enumerate(SHOWN):
+    for index, method in enumerate(method for method in SHOWN if (record.rows["method"] == method).any()):
         rows = record.rows[record.rows["method"] == method]
         axes.errorbar(
             rows["neighbours"] + 1,

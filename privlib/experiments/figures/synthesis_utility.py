@@ -29,7 +29,6 @@ ANCHORED = {
     "no privacy": "no privacy: cell means",
 }
 _FIXED = ("public anchors", "no privacy")
-_FARTHEST = 2.0  # two unit vectors are no farther apart; noisier centroids leave the panel
 
 
 def cases(record: Record) -> list[str]:
@@ -61,7 +60,8 @@ def draw_utility(record: Record, methods: dict[str, str], case: str) -> Figure:
         ticks = sorted(set(rows["epsilon"]))
         panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         panel.set_title(name)
-        panel.set_ylim(*((0, _FARTHEST) if measure == "l2" else (-0.03, 1.03)))
+        # vectors of norm R are no farther apart than 2 R; noisier centroids leave the panel
+        panel.set_ylim(*((0, 2 * record.parameters.get("max_norm", 1.0)) if measure == "l2" else (-0.03, 1.03)))
     for panel in panels[1]:
         panel.set_xlabel("ε")
     figure.suptitle(f"{case}\nscored on {scored} texts", fontsize=11)

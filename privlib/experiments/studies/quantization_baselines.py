@@ -7,7 +7,7 @@ varies them by exchanging clauses, so no model enters, and what it learns of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -178,6 +178,7 @@ def releases(
     model=None,
     learner: Learner | None = None,
     epochs: int = 15,
+    few: Mapping[str, int] | None = None,
 ):
     """(method, strength) to its releases, made as they are asked for.
 
@@ -185,6 +186,7 @@ def releases(
         methods: method to strengths: gamma/k, or epsilon; for `UNTOUCHED` ones any one number.
         draws: fresh releases a setting; raw and public rows have one.
         model: language model with `complete`, for `MODEL`. learner, epochs: of `DPFineTuning`, for `TUNED`.
+        few: method to releases, where not `draws`.
     """
     source = Simulation(seed)
     truth = case.schema.encode(case.private)
@@ -215,7 +217,7 @@ def releases(
         raise ValueError(f"methods: expected known methods, got {method!r}")
 
     def all_of(method: str, strength: float) -> Iterator[Drawn]:
-        for _ in range(1 if method in (RAW, PUBLIC) else draws):
+        for _ in range(1 if method in (RAW, PUBLIC) else (few or {}).get(method, draws)):
             yield made(method, strength, source.child(f"{method} {strength}"))
 
     return {(m, float(s)): all_of(m, float(s)) for m, strengths in methods.items() for s in strengths}

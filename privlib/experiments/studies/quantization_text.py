@@ -97,12 +97,12 @@ def trained(training, checking, schema: Schema, secrets: Sequence[Share], famili
     return Attackers(labellers, readers, quantization.faithfulness(read, schema.encode(checking)))
 
 
-def skewed(corpus, schema: Schema, secret: Share, share: float, seed: int):
-    """The largest part of a corpus in which the secret has about this share, rows drawn at random: a private file
-    whose share public rows of the same kind do not tell."""
+def skewed(corpus, schema: Schema, secret: Share, share: float, seed: int, most_rows: int | None = None):
+    """The largest part of a corpus, of `most_rows` at most, in which the secret has about this share, rows drawn at
+    random: a private file whose share public rows of the same kind do not tell."""
     holds = secret.holds(schema.encode(corpus))
     inside, outside = np.flatnonzero(holds), np.flatnonzero(~holds)
-    n = int(min(len(inside) / share, len(outside) / (1 - share)))
+    n = int(min(len(inside) / share, len(outside) / (1 - share), len(corpus) if most_rows is None else most_rows))
     wanted = round(share * n)
     source = Simulation(seed)
     rows = [
@@ -127,6 +127,7 @@ def by_share(
     shares: Sequence[float],
     rewriters: dict,
     attackers: Attackers,
+    most_rows: int | None = None,
     **settings,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """`attacks` on private files of several shares of one secret, one attribute of interest; column "share" first.
@@ -134,14 +135,14 @@ def by_share(
     Args:
         target: corpus from which each private file is drawn by `skewed`, with the study's seed.
         shares: private shares of the secret, in (0, 1).
-        settings: of `attacks`.
+        most_rows: of a private file, None for as many as there are. settings: of `attacks`.
     """
     import pandas as pd
 
     tree = quantization.chow_liu(public, schema)
     errors, costs = [], []
     for share in shares:
-        private = skewed(target, schema, secret, share, settings["seed"])
+        private = skewed(target, schema, secret, share, settings["seed"], most_rows)
         found = attacks(private, public, shadow, tree, [secret], rewriters, attackers, **settings)
         for table, kept in zip(found, (errors, costs), strict=True):
             table.insert(0, "share", float(share))

@@ -8,25 +8,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from privlib import synthesis
-from privlib.dp import Simulation
+from privlib.dp import Simulation, checks
 from privlib.evaluation import embedding as measures
 from privlib.evaluation.support import support_protection
+from privlib.experiments.studies.synthesis_paper import (
+    PAPER_DELTA,
+    PAPER_DIMS,
+    PAPER_FREQUENCY,
+    PAPER_RATIO,
+    PAPER_SETTINGS,
+    bound_of,
+    published,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from privlib.corpora import Corpus
-
-# epsilon, p_s, v of the paper's main experiments (Appendix A.1); t = 100, k = 20, u = 2.4, delta = 1e-6
-PAPER_SETTINGS = ((4.0, 0.3, 4.0), (8.0, 0.5, 4.0), (16.0, 0.6, 3.0))
-PAPER_FREQUENCY, PAPER_DIMS, PAPER_RATIO, PAPER_DELTA = 100, 20, 2.4, 1e-6
+    from privlib.models import Encoder
 
 
 def target_and_auxiliary(
@@ -47,6 +53,26 @@ def target_and_auxiliary(
         part.sample(min(size, len(part)), split_seed, public_size=len(part))
         for part, size in ((target, records), (auxiliary, auxiliary_records))
     )
+
+
+def chosen_encoder(name: str, pooled: bool, radius: float, max_norm: float) -> tuple[Encoder, dict[str, float]]:
+    """The encoder of a run with its r, and {"max_norm": R} where mechanisms cut its vectors to another norm than 1.
+
+    `name` of a folder or a hub, "" for the packaged one; `pooled` as in `models.encoder`; `radius` r, 0 for the one
+    that the encoder ships with; `max_norm` R, public, 0 for the encoder's own bound. Records name encoder and r anyway.
+    Raises ValueError where neither the encoder nor the argument says r or R.
+    """
+    from privlib import models
+
+    encoder = models.encoder(name or None, pooled=pooled)
+    if radius:
+        encoder = replace(encoder, radius=checks.positive("radius", radius), radius_quantile=None)
+    if encoder.radius is None:
+        raise ValueError(f"radius must be above 0: the encoder {encoder.name!r} ships with none, got {radius!r}")
+    norm = min(checks.positive("max_norm", max_norm), encoder.norm) if max_norm else encoder.norm
+    if math.isinf(norm):
+        raise ValueError(f"max_norm must be above 0: the encoder {encoder.name!r} does not normalise, got {max_norm!r}")
+    return encoder, {} if norm == 1.0 else {"max_norm": norm}
 
 
 def calibration_table(radius: float = 0.5) -> pd.DataFrame:
@@ -170,13 +196,22 @@ def smallest_frequencies(epsilons: Sequence[float], delta: float = PAPER_DELTA) 
 
 @dataclass(frozen=True)
 class Setting:
-    """Public choices of a centroid experiment: r, t, delta, number of cells, seeds of the noise."""
+    """Public choices of a centroid experiment: r, t, delta, number of cells, seeds of the noise, norm R of the grid."""
 
     radius: float
     frequency: int
     delta: float
     cells: int
     seeds: tuple[int, ...]
+    max_norm: float = field(default=1.0, kw_only=True)
+
+    def anchored(self, auxiliary: np.ndarray) -> synthesis.AnchoredBuckets:
+        """Cells of public anchors; residuals are cut to r, whatever the encoder's norms."""
+        return synthesis.AnchoredBuckets(auxiliary, self.cells, self.radius)
+
+    def grid(self, dims: int, dimension: int) -> synthesis.JLBuckets:
+        """The paper's grid for vectors of `dimension`, cut to R."""
+        return synthesis.JLBuckets(dims, self.radius, 1, dimension, self.max_norm)
 
 
 def releases(auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilon: float) -> Iterator[np.ndarray]:
@@ -184,7 +219,7 @@ def releases(auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilo
 
     The rate is the public one with the least noise per kept record at (epsilon, delta, t).
     """
-    buckets = synthesis.AnchoredBuckets(auxiliary, cells=setting.cells, radius=setting.radius)
+    buckets = setting.anchored(auxiliary)
     residuals = auxiliary - buckets.origins(buckets.assign(auxiliary))
     spectrum = synthesis.PublicSpectrum.fit(residuals)
     rate, threshold, _ = synthesis.best_rate(epsilon, setting.delta, setting.frequency)
@@ -250,30 +285,36 @@ def bucket_rows(
 ) -> pd.DataFrame:
     """How many buckets are released at this size: the paper's grid at several k, and the anchored cells.
 
-    Columns: buckets, dims (0 for anchored), rate, threshold, released (mean over seeds), kept_share (estimated share
-    of the target in released buckets), noise_std of a sum's coordinate, sensitivity (how the distance is bounded),
-    texts and frequent_texts (those with t others within r) of the target.
+    Columns: buckets ("grid" at our rate, "grid, as published" where the paper's bill allows it, "anchored"), dims (0
+    for anchored), rate, threshold, released (mean over seeds), kept_share (estimated share of the target in released
+    buckets), noise_std of a sum's coordinate, sensitivity (how the distance is bounded), texts and frequent_texts
+    (those with t others within r) of the target.
     """
     import pandas as pd
 
-    rate, threshold, _ = synthesis.best_rate(epsilon, setting.delta, setting.frequency)
-    rules = [("grid", k, synthesis.JLBuckets(k, setting.radius, 1, dimension=target.shape[1])) for k in dims]
-    rules.append(("anchored", 0, synthesis.AnchoredBuckets(auxiliary, setting.cells, setting.radius)))
+    budget = (epsilon, setting.delta)
+    rate, threshold, _ = synthesis.best_rate(*budget, setting.frequency)
+    rules = []
+    for k in dims:
+        grid = setting.grid(k, target.shape[1])
+        rules.append(("grid", k, synthesis.CentroidRelease(grid, *budget, rate, threshold)))
+        rules += [("grid, as published", k, made) for made in published(grid, *budget, setting.frequency)]
+    anchored = setting.anchored(auxiliary)
+    rules.append(("anchored", 0, synthesis.CentroidRelease(anchored, *budget, rate, threshold)))
     frequent_texts = int(measures.frequent(target, setting.radius, setting.frequency).sum())
     rows = []
-    for name, k, buckets in rules:
-        mechanism = synthesis.CentroidRelease(buckets, epsilon, setting.delta, rate, threshold)
+    for name, k, mechanism in rules:
         runs = [mechanism.release(target, Simulation(seed)) for seed in setting.seeds]
         rows.append(
             {
                 "buckets": name,
                 "dims": k,
-                "rate": rate,
-                "threshold": threshold,
+                "rate": mechanism.rate,
+                "threshold": mechanism.threshold,
                 "released": float(np.mean([len(run) for run in runs])),
-                "kept_share": float(np.mean([run.counts.sum() for run in runs])) / rate / len(target),
+                "kept_share": float(np.mean([run.counts.sum() for run in runs])) / mechanism.rate / len(target),
                 "noise_std": runs[0].noise_std,
-                "sensitivity": mechanism.sensitivity,
+                "sensitivity": bound_of(mechanism),
                 "texts": len(target),
                 "frequent_texts": frequent_texts,
             }

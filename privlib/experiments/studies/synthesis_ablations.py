@@ -13,12 +13,11 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import brentq
 
 from privlib import synthesis
 from privlib.dp import Guarantee, Simulation
 from privlib.evaluation import embedding as measures
-from privlib.experiments.studies.synthesis import PAPER_DIMS, PAPER_RATIO
+from privlib.experiments.studies.synthesis_paper import PAPER_RATIO, distance_ratio
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,16 +183,6 @@ def points(case: Case, setting: Setting, epsilon: float, bills: Sequence[str], *
         except synthesis.InfeasibleBudget:
             continue
         yield Point(epsilon, bill, **at, rate=rate, threshold=tau, noise_std=noise_std)
-
-
-def distance_ratio(dims: int) -> float:
-    """u at which f(2 / u)^k is what u = 2.4 gives at k = 20: the paper's delta_sensitivity, carried to another k."""
-
-    def log_share(ratio: float) -> float:
-        return math.log(synthesis.collision_probability(ratio, 2.0, 1))  # f(2 / u), one coordinate
-
-    wanted = PAPER_DIMS * log_share(PAPER_RATIO) / dims
-    return math.exp(brentq(lambda log_ratio: log_share(math.exp(log_ratio)) - wanted, -1.0, 30.0))
 
 
 def _best_v(budget: tuple[float, float], frequency: int, rates: Sequence[float]) -> tuple[float, int, float]:

@@ -6,7 +6,7 @@ Distances, neighbour counts and heavy cells are measured on the protected texts:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,19 +14,25 @@ import numpy as np
 from privlib import baselines, synthesis
 from privlib.dp import Simulation
 from privlib.experiments.studies import synthesis as base
+from privlib.experiments.studies.synthesis_paper import as_published
 from privlib.synthesis.buckets import clipped
 
 if TYPE_CHECKING:
     from privlib.corpora import Corpus
+    from privlib.models import Encoder
 
 PLAIN, DENOISED, TEXTS = "centroids", "centroids, denoised", "texts of them"
 AUG_PE, CENTRAL, OUE, LOCAL = "Aug-PE", "central DP", "local DP, counts", "local DP, embeddings"
-METHODS = (PLAIN, DENOISED, TEXTS, AUG_PE, CENTRAL, OUE, LOCAL)
+GRID = "the paper's grid"
+METHODS = (PLAIN, DENOISED, TEXTS, AUG_PE, CENTRAL, OUE, LOCAL, GRID)
 
 
 @dataclass(frozen=True)
 class Case:
-    """Protected texts, planted probes last, and public ones; float[n, d] embeddings; `probe` bool[n] marks probes."""
+    """Protected texts, planted probes last, and public ones; float[n, d] embeddings; `probe` bool[n] marks probes.
+
+    `encoder`: what made them; None where no text is made anew.
+    """
 
     target: Corpus
     auxiliary: Corpus
@@ -34,13 +40,15 @@ class Case:
     private: np.ndarray
     public: np.ndarray
     probe: np.ndarray
+    encoder: Encoder | None = None
 
 
 @dataclass(frozen=True)
 class Setting(base.Setting):
-    """The same, and how many runs the local methods get."""
+    """The same, how many runs the local methods get, and k of the paper's grid, 0 for none."""
 
     local_runs: int
+    dims: int = field(default=0, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -54,25 +62,31 @@ class Evolving:
 
 
 def prepare(
-    corpus: str, auxiliary: str, probes: str, data: str, records: int, public: int, planted: int, split_seed: int
+    encoder: Encoder, corpora_of: tuple[str, str, str], data: str, sizes: tuple[int, int, int], split_seed: int
 ) -> Case:
-    """About `records` protected and `public` public texts, and `planted` ones of another corpus among the protected."""
-    from privlib import corpora, models
+    """Texts of protected, public and probe corpus (`corpora_of`), embedded.
 
+    `sizes`: about how many protected and public texts, and exactly how many probes, planted among the protected ones.
+    """
+    from privlib import corpora
+
+    (corpus, auxiliary, probes), (records, public, planted) = corpora_of, sizes
     target, aside = base.target_and_auxiliary(corpus, auxiliary, data, records, public, split_seed)
     strangers = corpora.load(probes, data=data).exactly(planted, seed=split_seed, unit="record")
-    encoder = models.encoder()
     private, odd, near = (encoder.embed(part).astype(np.float64) for part in (target, strangers, aside))
     mask = np.arange(len(private) + len(odd)) >= len(private)
-    return Case(target, aside, strangers, np.concatenate([private, odd]), near, mask)
+    return Case(target, aside, strangers, np.concatenate([private, odd]), near, mask, encoder)
 
 
 class Methods:
-    """Every mechanism at one epsilon, around the same public cells; `runs` repeats one of them on the same data."""
+    """Every mechanism at one epsilon, around the same public cells; `runs` repeats one of them on the same data.
+
+    With `setting.dims` the paper's grid at its p_s and v, too; raises as `as_published` where it cannot be.
+    """
 
     def __init__(self, case: Case, setting: Setting, epsilon: float, evolving: baselines.AugPE):
         self.case, self.setting = case, setting
-        buckets = synthesis.AnchoredBuckets(case.public, setting.cells, setting.radius)
+        buckets = setting.anchored(case.public)
         residuals = case.public - buckets.origins(buckets.assign(case.public))
         rate, threshold, _ = synthesis.best_rate(epsilon, setting.delta, setting.frequency)
         bill = (epsilon, setting.delta)
@@ -82,15 +96,19 @@ class Methods:
         self.evolving = evolving
         self.central = baselines.CuratorRelease(buckets, *bill, threshold=setting.frequency)
         self.oue = baselines.LocalBuckets(buckets, every, *bill, threshold=setting.frequency)
-        self.local = baselines.LocalEmbeddings(buckets, *bill, threshold=setting.frequency)
+        self.local = baselines.LocalEmbeddings(buckets, *bill, setting.frequency, setting.max_norm)
+        self.grid = None
+        if setting.dims:
+            self.grid = as_published(setting.grid(setting.dims, case.public.shape[1]), *bill, setting.frequency)
 
     @property
     def guarantees(self) -> list:
-        return [made.guarantee for made in (self.ours, self.evolving, self.central, self.oue, self.local)]
+        mechanisms = (self.ours, self.evolving, self.central, self.oue, self.local, self.grid)
+        return [made.guarantee for made in mechanisms if made]
 
     def released(self, method: str, seed: int):
         """What one run of a method with tags releases: `tags` or `cells`, and `centroids`."""
-        made = {PLAIN: self.ours, CENTRAL: self.central, OUE: self.oue, LOCAL: self.local}[method]
+        made = {PLAIN: self.ours, CENTRAL: self.central, OUE: self.oue, LOCAL: self.local, GRID: self.grid}[method]
         return made.release(self.case.private, Simulation(seed).child(method))
 
     def outputs(self, seed: int, local: bool = True) -> dict[str, np.ndarray]:
@@ -103,16 +121,19 @@ class Methods:
         found[OUE] = self.released(OUE, seed).centroids
         if local and seed in self.setting.seeds[: self.setting.local_runs]:
             found[LOCAL] = self.released(LOCAL, seed).centroids
+        if self.grid:
+            found[GRID] = self.released(GRID, seed).centroids
         return found
 
     def runs(self) -> dict[str, list[np.ndarray]]:
         """method -> outputs of its independent runs, one a seed."""
         made = [self.outputs(seed) for seed in self.setting.seeds]
-        return {method: [run[method] for run in made if method in run] for method in METHODS}
+        found = {method: [run[method] for run in made if method in run] for method in METHODS}
+        return {method: outputs for method, outputs in found.items() if outputs}
 
     def nearest_texts(self, centroids: np.ndarray) -> np.ndarray:
-        """Embeddings of the public texts nearest the centroids' directions: the cheapest inverter."""
-        return self.case.public[np.argmax(centroids @ self.case.public.T, axis=1)]
+        """Embeddings of the public texts nearest the centroids: the cheapest inverter."""
+        return self.case.public[np.argmax(nearness(centroids, self.case.public), axis=1)]
 
     def exact_means(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Means of what the run of `seed` kept, before noise, and each one's deviation a coordinate: never released."""
@@ -127,6 +148,11 @@ class Methods:
         return means, self.ours.noise_std(noise) / counts[heavy]
 
 
+def nearness(rows: np.ndarray, public: np.ndarray) -> np.ndarray:
+    """float[n, m], the larger the nearer `rows` float[n, d] lie to `public` float[m, d]: (|x|^2 - |x - y|^2) / 2."""
+    return rows @ public.T - np.einsum("ij,ij->i", public, public) / 2
+
+
 def evolving(case: Case, sizes: Evolving, epsilon: float, delta: float, writer: str, seed: int) -> baselines.AugPE:
     """Aug-PE that starts from public texts and varies them by near public texts, or by the packaged model ("model")."""
     texts = [text.strip() for text in case.auxiliary.texts]
@@ -139,14 +165,14 @@ def evolving(case: Case, sizes: Evolving, epsilon: float, delta: float, writer: 
 
     def near(some: Sequence[str], drawn: int) -> list[str]:
         rows, rng = [places[text] for text in some], np.random.default_rng(drawn)
-        order = np.argsort(-(case.public[rows] @ case.public.T), axis=1)[:, 1 : sizes.near + 1]
+        order = np.argsort(-nearness(case.public[rows], case.public), axis=1)[:, 1 : sizes.near + 1]
         return [texts[row[place]] for row, place in zip(order, rng.integers(sizes.near, size=len(rows)), strict=True)]
 
     def embed(some: Sequence[str]) -> np.ndarray:
         return np.array([known[text] for text in some])
 
     if writer == "model":
-        near, embed = _by_model(known, seed)
+        near, embed = _by_model(known, case.encoder, seed)
     elif writer != "near texts":
         raise ValueError(f"writer must be 'near texts' or 'model', got {writer!r}")
     models = {"generate": generate, "vary": near, "embed": embed, "public_seed": seed}
@@ -154,11 +180,11 @@ def evolving(case: Case, sizes: Evolving, epsilon: float, delta: float, writer: 
     return baselines.AugPE(**models, epsilon=epsilon, delta=delta, **public)
 
 
-def _by_model(known: Mapping[str, np.ndarray], seed: int) -> tuple[Callable, Callable]:
+def _by_model(known: Mapping[str, np.ndarray], encoder: Encoder, seed: int) -> tuple[Callable, Callable]:
     """Rewrites by the packaged model, empty where it gave none, and an embedder that knows the public texts."""
     from privlib import models
 
-    model, raw, met = models.language_model(), models.encoder(cache=False), dict(known)
+    model, raw, met = models.language_model(), replace(encoder, cached=False), dict(known)
 
     def vary(some: Sequence[str], drawn: int) -> list[str]:
         made = synthesis.paraphrase(some, model.complete, attempts=1, max_new_tokens=32, seed=(seed + drawn) % 2**31)

@@ -15,6 +15,7 @@ from privlib.experiments.studies.synthesis_ssp import (
     AUG_PE,
     CENTRAL,
     DENOISED,
+    GRID,
     LOCAL,
     OUE,
     PLAIN,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 Runs = Mapping[str, Sequence[np.ndarray]]
 SAME, UNRELATED = "same corpus", "unrelated corpus"
-COMPARED = (PLAIN, DENOISED, TEXTS, AUG_PE)  # what the figures of distances show
+COMPARED = (PLAIN, DENOISED, TEXTS, AUG_PE, GRID)  # what the figures of distances show
 PSIS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
 BOUND_PSIS = (0.5, 0.8, 1.0, 1.2, 1.5)  # each costs as much as all the counting of a run
 SLOW_RUNS = 3  # of noise on every embedding, a draw a record
@@ -67,7 +68,7 @@ def distances(case: Case, runs: Runs, near: np.ndarray, frequency: int, width: f
     import pandas as pd
 
     rows = []
-    for method in COMPARED:
+    for method in (method for method in COMPARED if method in runs):
         found = np.array([measures.nearest_distances(case.private, made) for made in runs[method] if len(made)])
         if not len(found):
             continue
@@ -133,7 +134,7 @@ def neighbours(case: Case, runs: Runs, near: np.ndarray, edges: Sequence[int]) -
     for method in COMPARED:
         groups = [
             support.distance_by_neighbours(near, measures.nearest_distances(case.private, made), edges)
-            for made in runs[method]
+            for made in runs.get(method, ())
             if len(made)
         ]
         for same in zip(*groups, strict=True):
@@ -176,8 +177,9 @@ def probes(case: Case, runs: Runs, near: np.ndarray, setting: Setting, frequency
 def utilities(by_epsilon: Mapping[float, Methods], runs: int, outputs: int) -> pd.DataFrame:
     """F1, precision, recall and L2 against all protected texts (probes aside) by epsilon, ours and Aug-PE's.
 
-    One row a (epsilon, method), mean over `runs` seeds with Student's interval. Beside them, the same at every epsilon,
-    the paper's references for as many as `outputs`: texts of the corpus itself, and the unrelated probes' corpus.
+    One row a (epsilon, method), mean over `runs` seeds with Student's interval; none where some run released nothing.
+    The paper's grid stands beside ours where there is one. Beside them, the same at every epsilon, the paper's
+    references for as many as `outputs`: texts of the corpus itself, and the unrelated probes' corpus.
     """
     import pandas as pd
 
@@ -185,18 +187,21 @@ def utilities(by_epsilon: Mapping[float, Methods], runs: int, outputs: int) -> p
     for epsilon, methods in by_epsilon.items():
         case, setting = methods.case, methods.setting
         texts = case.private[~case.probe]
-        scored: dict[str, list[measures.Utility]] = {name: [] for name in (DENOISED, TEXTS, AUG_PE)}
-        scored |= {SAME: [], UNRELATED: []}
+        ours = (DENOISED, TEXTS, AUG_PE, GRID) if methods.grid else (DENOISED, TEXTS, AUG_PE)
+        scored: dict[str, list[measures.Utility]] = {name: [] for name in (*ours, SAME, UNRELATED)}
         for seed in setting.seeds[:runs]:
             found, noise = methods.outputs(seed, local=False), Simulation(seed)
-            for name in (DENOISED, TEXTS, AUG_PE):
-                scored[name].append(measures.utility(found[name], texts, setting.radius))
+            for name in ours:
+                if len(found[name]):
+                    scored[name].append(measures.utility(found[name], texts, setting.radius))
             scored[SAME].append(measures.same_corpus_reference(texts, outputs, setting.radius, noise.child(SAME)))
             few, strange = min(outputs, int(case.probe.sum())), case.private[case.probe]
             scored[UNRELATED].append(
                 measures.unrelated_reference(strange, texts, few, setting.radius, noise.child(UNRELATED))
             )
         for name, made in scored.items():
+            if len(made) < min(runs, len(setting.seeds)):
+                continue
             row = {
                 "epsilon": epsilon,
                 "method": name,
@@ -221,12 +226,13 @@ def heavy(by_epsilon: Mapping[float, Methods]) -> pd.DataFrame:
     rows = []
     for epsilon, methods in by_epsilon.items():
         setting = methods.setting
-        tags = methods.ours.buckets.assign(methods.case.private)
-        for method in (PLAIN, CENTRAL, OUE, LOCAL):
+        cells = methods.ours.buckets.assign(methods.case.private)
+        for method in (PLAIN, CENTRAL, OUE, LOCAL, GRID) if methods.grid else (PLAIN, CENTRAL, OUE, LOCAL):
+            tags = methods.grid.buckets.assign(methods.case.private) if method == GRID else cells
             found = []
             for seed in setting.seeds[: SLOW_RUNS if method == LOCAL else setting.local_runs]:
                 made = methods.released(method, seed)
-                named = made.cells if method == PLAIN else made.tags
+                named = made.cells if method in (PLAIN, GRID) else made.tags
                 found.append(measures.heavy_buckets(named, tags, setting.frequency))
             scores = {"recall": [one.recall for one in found]}
             if all(one.found for one in found):

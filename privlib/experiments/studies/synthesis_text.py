@@ -5,6 +5,7 @@ Means, members and scores are measured on the protected texts themselves: curato
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,11 +15,11 @@ import numpy as np
 from privlib import synthesis
 from privlib.dp import Simulation
 from privlib.experiments.studies import synthesis as base
+from privlib.synthesis import Inversion, SearchInverter
 
 if TYPE_CHECKING:
     from privlib.corpora import Corpus
-    from privlib.models import LanguageModel
-    from privlib.synthesis import Inversion, SearchInverter
+    from privlib.models import Encoder, LanguageModel, Vec2TextInverter
     from privlib.synthesis.paraphrase import Generate
 
 NEAREST, SEARCH, AGAIN, MEMBER = "nearest public text", "search", "search, paraphrased", "a private member"
@@ -66,15 +67,15 @@ def prepare(
     records: int,
     public: int,
     seed: int,
+    encoder: Encoder,
 ) -> Case:
     """About `records` texts that carry one of the `labels`, an eighth of them held out; `public` of another corpus."""
-    from privlib import corpora, models
+    from privlib import corpora
 
     chosen = corpora.load(corpus, data=data).where(**{attribute: tuple(labels)})
     held_out, target = chosen.sample(min(records, len(chosen)), seed, public_size=len(chosen)).split(seed, 0.125)
     texts = corpora.load(public_corpus, data=data)
     texts = texts.sample(min(public, len(texts)), seed, public_size=len(texts))
-    encoder = models.encoder()
     vectors = [encoder.embed(part).astype(np.float64) for part in (target, held_out, texts)]
     return Case(target, held_out, texts, *vectors, target.codes(attribute, labels), held_out.codes(attribute, labels))
 
@@ -97,7 +98,7 @@ class Releases:
 
     def __init__(self, case: Case, setting: Setting, epsilon: float):
         self.case, self.setting, self.epsilon = case, setting, epsilon
-        self.buckets = synthesis.AnchoredBuckets(case.pool, setting.cells, setting.radius)
+        self.buckets = setting.anchored(case.pool)
         self._spectrum = synthesis.PublicSpectrum.fit(case.pool - self.buckets.origins(self.buckets.assign(case.pool)))
         rate, threshold, _ = synthesis.best_rate(epsilon, setting.delta, setting.frequency)
         self.mechanism = synthesis.CentroidRelease(self.buckets, epsilon, setting.delta, rate, threshold)
@@ -140,9 +141,60 @@ class Releases:
         return chosen
 
 
-def invert(picked: Sequence[Centroid], inverter: SearchInverter) -> dict[str, list[Inversion]]:
-    """What the search finds for exact and for released centroids, in the order of `picked`."""
-    return {kind: inverter.search(np.array([getattr(one, kind) for one in picked])) for kind in (EXACT, RELEASED)}
+@dataclass(frozen=True, eq=False)
+class Published:
+    """vec2text as the search is used: the nearest public text of each centroid stands beside what it wrote.
+
+    `inverter` writes and embeds; the other arguments are as for `SearchInverter`.
+    """
+
+    inverter: Vec2TextInverter
+    pool: Sequence[str]
+    pool_vectors: np.ndarray
+
+    def search(self, centroids: np.ndarray) -> list[Inversion]:
+        aimed, pool = unit_rows(centroids), unit_rows(self.pool_vectors)
+        written = self.inverter.invert(centroids)
+        cosines = np.einsum("ij,ij->i", unit_rows(self.inverter.embed(written)), aimed)
+        nearest = (aimed @ pool.T).argmax(axis=1)
+        starts = np.einsum("ij,ij->i", pool[nearest], aimed)
+        return [
+            Inversion(text, cosine, self.pool[place], start, (("nearest", start), ("vec2text", cosine)))
+            for text, cosine, place, start in zip(written, cosines.tolist(), nearest, starts.tolist(), strict=True)
+        ]
+
+
+def finders(
+    name: str, case: Case, encoder: Encoder, model: LanguageModel, weights: Sequence[float], seed: int, **settings
+) -> dict[float, SearchInverter | Published]:
+    """An inverter a fluency weight: "search" with `settings`, or "vec2text" with the paper's correctors by name.
+
+    vec2text knows no fluency weight and inverts gtr-t5-base alone, so it is the same for all `weights`.
+    """
+    from privlib import models
+
+    if name not in ("search", "vec2text"):
+        raise ValueError(f"name must be 'search' or 'vec2text', got {name!r}")
+    if name == "vec2text":
+        return dict.fromkeys(weights, Published(models.vec2text_inverter(), case.public, case.pool))
+    public = {"pool": case.public, "pool_vectors": case.pool, "writer": model, "seed": seed}
+    return {weight: SearchInverter(encoder, **public, fluency=weight, **settings) for weight in weights}
+
+
+def invert(
+    picked: Sequence[Centroid], finder: SearchInverter | Published
+) -> tuple[dict[str, list[Inversion]], list[dict[str, object]]]:
+    """What is found for exact and for released centroids, in the order of `picked`; and the CPU time that it took.
+
+    One row a kind: kind, texts, seconds (CPU, a text). What a search does once, it does for the first kind.
+    """
+    found, spent = {}, []
+    for kind in (EXACT, RELEASED):
+        began = time.process_time()
+        found[kind] = finder.search(np.array([getattr(one, kind) for one in picked]))
+        seconds = (time.process_time() - began) / len(picked)
+        spent.append({"kind": kind, "texts": len(picked), "seconds": seconds})
+    return found, spent
 
 
 def reworded(
@@ -212,3 +264,9 @@ def clusters(
         real += [case.target[row] for row in rows]
         places += [place] * len(rows)
     return groups | {"real texts": (real, places)}
+
+
+def unit_rows(vectors: np.ndarray) -> np.ndarray:
+    """Rows, none of them zero, at length 1."""
+    vectors = np.asarray(vectors, dtype=np.float64)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

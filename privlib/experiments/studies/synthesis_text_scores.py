@@ -10,7 +10,7 @@ import numpy as np
 
 from privlib.evaluation import diversity, downstream
 from privlib.evaluation import embedding as measures
-from privlib.experiments.studies.synthesis_text import EXACT, Case, Centroid, Releases
+from privlib.experiments.studies.synthesis_text import EXACT, Case, Centroid, Releases, unit_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +35,7 @@ UTILITY_BANDS = {f"{score}{end}": ("abs", 0.5) for score in SCORES for end in ("
 UTILITY_BANDS |= {"outputs": ("abs", 5.0)}
 LEARNT_BANDS = {name: ("abs", 0.3) for name in ("accuracy", "accuracy_low", "accuracy_high")}
 LEARNT_BANDS |= {"outputs": ("abs", 5.0)}
+TIME_BANDS = {"seconds": ("rel", 30.0)}  # of the machine at hand, and of how busy it is
 VARIETY_BANDS = {"self_bleu": ("abs", 0.5), "texts": ("abs", 8.0), "clusters": ("abs", 3.0)}
 Texts = Mapping[tuple[str, str], Sequence[tuple[int, str]]]
 """(kind of centroid, method) -> (place of its centroid among the picked ones, text)."""
@@ -55,8 +56,8 @@ def nearness(
     rows = []
     for (kind, method), some in texts.items():
         told = [text for _, text in some]
-        units, likelihoods = _units(embed(told)), diversity.fluency(score(told))
-        aimed, exact = (_units([getattr(picked[i], name) for i, _ in some]) for name in (kind, EXACT))
+        units, likelihoods = unit_rows(embed(told)), diversity.fluency(score(told))
+        aimed, exact = (unit_rows([getattr(picked[i], name) for i, _ in some]) for name in (kind, EXACT))
         mean, low, high = student(np.einsum("ij,ij->i", units, aimed))
         row = {"kind": kind, "method": method, "texts": len(some)}
         row |= {"cosine": mean, "cosine_low": low, "cosine_high": high}
@@ -106,11 +107,6 @@ class Known:
         fresh = [text for text in dict.fromkeys(texts) if text not in self._read]
         self._read.update(zip(fresh, self._score(fresh), strict=True))
         return np.array([self._read[text] for text in texts])
-
-
-def _units(vectors) -> np.ndarray:
-    vectors = np.asarray(vectors, dtype=np.float64)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def student(values: Sequence[float], alpha: float = 0.05) -> tuple[float, float, float]:

@@ -6,7 +6,7 @@ Everything is measured on the target itself: curator-side figures on public corp
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,15 +15,11 @@ import numpy as np
 
 from privlib import synthesis
 from privlib.baselines import CuratorRelease
-from privlib.dp import Simulation, gaussian_noise_std
+from privlib.dp import Simulation
 from privlib.evaluation import embedding as measures
-from privlib.experiments.studies.synthesis import (
-    PAPER_DELTA,
-    PAPER_DIMS,
-    PAPER_FREQUENCY,
-    PAPER_RATIO,
-    target_and_auxiliary,
-)
+from privlib.experiments.studies import synthesis as base
+from privlib.experiments.studies import synthesis_paper as paper
+from privlib.experiments.studies.synthesis_paper import PAPER_DELTA, PAPER_DIMS, PAPER_FREQUENCY, PAPER_RATIO
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,42 +27,35 @@ if TYPE_CHECKING:
     from privlib.corpora import Corpus
     from privlib.models import Encoder
 
-# epsilon: (p_s, v) as published; v = 5 at epsilon 4 is Section 7.3's, since Appendix A.1's 4 is infeasible at t = 50
-PUBLISHED = {4.0: (0.3, 5.0), 8.0: (0.5, 4.0), 16.0: (0.6, 3.0)}
+SPLITS = {4.0: (None, 5.0)}  # v of Appendix A.1, then of Section 7.3: at t = 50 the former is infeasible
 RATES = tuple(k / 10 for k in range(1, 10))
 SCORES = ("precision", "recall", "f1", "l2")
 FIXED = ("public anchors", "no privacy")
 
 
 @dataclass(frozen=True)
-class Setting:
-    """Public choices: r, t, delta, k of the grid, seeds of the noise, alpha of the scores."""
+class Setting(base.Setting):
+    """The same with k of the grid."""
 
-    radius: float
-    frequency: int
-    delta: float
     dims: int
-    seeds: tuple[int, ...]
-    alpha: float = 1.5
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One target beside one public auxiliary: name, both texts' vectors, and how many anchors the latter gives."""
+    """One target beside one public auxiliary: name, both texts' vectors, public choices."""
 
     name: str
     target: np.ndarray
     auxiliary: np.ndarray
-    cells: int
     setting: Setting
 
     @cached_property
     def anchored(self) -> synthesis.AnchoredBuckets:
-        return synthesis.AnchoredBuckets(self.auxiliary, self.cells, self.setting.radius)
+        return self.setting.anchored(self.auxiliary)
 
     @cached_property
     def grid(self) -> synthesis.JLBuckets:
-        return synthesis.JLBuckets(self.setting.dims, self.setting.radius, 1, dimension=self.target.shape[1])
+        return self.setting.grid(self.setting.dims, self.target.shape[1])
 
     @cached_property
     def spectra(self) -> dict[str, synthesis.PublicSpectrum]:
@@ -83,70 +72,50 @@ class Case:
 
     def scores(self, outputs: np.ndarray) -> Iterator[dict[str, object]]:
         for scored, texts in self.scored.items():
-            found = measures.utility(outputs.astype(np.float32), texts, self.setting.radius, self.setting.alpha)
+            found = measures.utility(outputs.astype(np.float32), texts, self.setting.radius)
             yield {"scored": scored} | vars(found)
 
 
 def case(
-    name: str, data: str, encoder: Encoder, setting: Setting, sizes: tuple[int, int, int], split_seed: int
+    name: str, data: str, encoder: Encoder, public: Mapping[str, object], sizes: tuple[int, int, int], split_seed: int
 ) -> tuple[Case, list[Corpus]]:
-    """`name` is "target/auxiliary", or "target/" for the auxiliary half of the same corpus; `sizes`: about how many
-    target and auxiliary texts, and how many target texts there are for one anchor.
+    """`name` is "target/auxiliary", or "target/" for the auxiliary half of the same corpus; `public`: the setting but
+    for its cells; `sizes`: about how many target and auxiliary texts, and how many target texts there are for one cell.
     """
     corpus, other = name.split("/")
-    target, auxiliary = target_and_auxiliary(corpus, other, data, *sizes[:2], split_seed)
-    private, public = encoder.embed(target), encoder.embed(auxiliary)
-    cells = max(2, min(len(target) // sizes[2], len(auxiliary)))
+    target, auxiliary = base.target_and_auxiliary(corpus, other, data, *sizes[:2], split_seed)
+    setting = Setting(cells=max(2, min(len(target) // sizes[2], len(auxiliary))), **public)
     title = f"{corpus}, anchors of {other or 'its other half'}"
-    return Case(title, private, public, cells, setting), [target, auxiliary]
-
-
-@dataclass(frozen=True)
-class _OlderBill(synthesis.CentroidRelease):
-    """A release with the noise an older bill asks for: never less than the joint one, so its promise holds."""
-
-    std: float = math.inf
-
-    def noise_std(self, noise) -> float:
-        return self.std
+    return Case(title, encoder.embed(target), encoder.embed(auxiliary), setting), [target, auxiliary]
 
 
 def grid_releases(case: Case, epsilon: float) -> Iterator[tuple[str, synthesis.CentroidRelease]]:
     """The paper's buckets under each bill that is feasible: (bill, mechanism).
 
-    All pay for Delta = min(u r, 2 R), R = 1: at a small k the u that makes delta_sensitivity small is past 2 R, so it
-    is 2 R and delta_sensitivity is 0; "integrated" takes the smaller of the integrated noise and that for 2 R.
+    All but the last pay for Delta = min(u r, 2 R), with the u of this k, and for its delta_sensitivity: at a small k
+    that is 2 R and 0. "integrated" takes the smaller of the integrated noise and that for 2 R.
     """
     buckets, setting = case.grid, case.setting
     budget = (epsilon, setting.delta)
-
-    def older(multiplier: float, rate: float, threshold: int):
-        return _OlderBill(
-            buckets, *budget, rate, threshold, sensitivity="worst_case", std=multiplier * buckets.diameter
-        )
-
-    if epsilon in PUBLISHED:
-        rate, v = PUBLISHED[epsilon]
-        threshold = synthesis.threshold_count(rate, setting.frequency)
-        spent, lost = synthesis.lemma1(v, rate, threshold)
-        if spent < epsilon and lost < setting.delta:
-            yield "paper", older(gaussian_noise_std(epsilon - spent, setting.delta - lost, 1.0), rate, threshold)
+    for mechanism in paper.published(buckets, *budget, setting.frequency, SPLITS.get(epsilon, (None,))):
+        yield "paper", mechanism
+    stages = (epsilon, setting.delta - paper.distance_paid(buckets)[1])
     for bill, needed in (
-        ("best v", synthesis.lemma_noise_multiplier),
-        ("exact count", synthesis.composed_noise_multiplier),
+        ("best v", lambda *public: synthesis.lemma_noise_multiplier(*public)[0]),
+        ("exact count", lambda *public: synthesis.composed_noise_multiplier(*public)[0]),
+        ("joint", synthesis.joint_noise_multiplier),
     ):
         found = []
         for rate in RATES:
             threshold = synthesis.threshold_count(rate, setting.frequency)
             try:
-                found.append((needed(*budget, rate, threshold)[0] / rate, rate, threshold))
+                multiplier = needed(*stages, rate, threshold)
             except synthesis.InfeasibleBudget:
                 continue
+            found.append((multiplier / rate, rate, threshold, multiplier))
         if found:
-            noise, rate, threshold = min(found)
-            yield bill, older(noise * rate, rate, threshold)
+            yield bill, paper.older_bill(buckets, *budget, *min(found)[1:])
     rate, threshold, _ = synthesis.best_rate(*budget, setting.frequency, RATES)
-    yield "joint", synthesis.CentroidRelease(buckets, *budget, rate, threshold, sensitivity="worst_case")
     yield "integrated", synthesis.CentroidRelease(buckets, *budget, rate, threshold)
 
 
@@ -181,8 +150,8 @@ def outputs(case: Case, epsilon: float) -> Iterator[tuple[str, dict[str, object]
 
 
 def _public(kind: str, mechanism: synthesis.CentroidRelease) -> dict[str, object]:
-    bound = mechanism.sensitivity
-    if bound != "worst_case" and mechanism.noise_std(Simulation(0)) >= _worst_case_std(mechanism):
+    bound = paper.bound_of(mechanism)
+    if bound == "integrated" and mechanism.noise_std(Simulation(0)) >= _worst_case_std(mechanism):
         bound = "worst_case, as the integral gives no less"
     return {
         "buckets": kind,
@@ -213,7 +182,8 @@ def utility_tables(cases: Sequence[Case], epsilons: Sequence[float]) -> tuple[pd
     for one in cases:
         fixed = {"public anchors": one.anchored.anchors, "no privacy": _cell_means(one)}
         held = {name: list(one.scores(centroids)) for name, centroids in fixed.items() if len(centroids)}
-        sizes = {"texts": len(one.target), "frequent_texts": len(one.scored.get("frequent", ())), "cells": one.cells}
+        sizes = {"texts": len(one.target), "frequent_texts": len(one.scored.get("frequent", ()))}
+        sizes |= {"cells": one.setting.cells}
         for epsilon in epsilons:
             here = {"case": one.name, "epsilon": epsilon}
             for method, public, seed, centroids, share in outputs(one, epsilon):
@@ -246,7 +216,7 @@ def utility_tables(cases: Sequence[Case], epsilons: Sequence[float]) -> tuple[pd
 def _cell_means(case: Case) -> np.ndarray:
     """Means of the target texts in every cell that at least t of them share: the ceiling, with no privacy at all."""
     cells = case.anchored.assign(case.target)[:, 0]
-    counts = np.bincount(cells, minlength=case.cells)
+    counts = np.bincount(cells, minlength=case.setting.cells)
     heavy = np.flatnonzero(counts >= case.setting.frequency)
     return np.array([case.target[cells == cell].mean(axis=0) for cell in heavy]).reshape(-1, case.target.shape[1])
 
@@ -271,14 +241,14 @@ def standing_rows(epsilons: Sequence[float], rates: Sequence[float], max_records
                 continue
         return min(found)
 
-    def paper(epsilon: float, rate: float, v: float) -> float:
+    def published(epsilon: float, rate: float, v: float) -> float:
         tau = synthesis.threshold_count(rate, PAPER_FREQUENCY)
         bill = synthesis.calibrate(epsilon, PAPER_DELTA, rate, tau, v, PAPER_RATIO, PAPER_DIMS)
         return bill.noise_std(1.0) / rate
 
     rows = [
-        {"accounting": "paper", "epsilon": epsilon, "rate": rate, "noise_per_kept": paper(epsilon, rate, v)}
-        for epsilon, rate, v in ((4.0, 0.3, 4.0), (8.0, 0.5, 4.0), (16.0, 0.6, 3.0))
+        {"accounting": "paper", "epsilon": epsilon, "rate": rate, "noise_per_kept": published(epsilon, rate, v)}
+        for epsilon, rate, v in paper.PAPER_SETTINGS
     ]
     for epsilon in epsilons:
         bills = {
@@ -296,24 +266,29 @@ def standing_rows(epsilons: Sequence[float], rates: Sequence[float], max_records
     return table.assign(against=table["noise_per_kept"] / rows[1]["noise_per_kept"])
 
 
-def null_space_rows(distances: Sequence[float], pairs: int, radius: float, seed: int) -> pd.DataFrame:
+def null_space_rows(
+    distances: Sequence[float], pairs: int, setting: base.Setting, dimension: int, seed: int
+) -> pd.DataFrame:
     """Someone who picks data after seeing Z: pairs `distance` x r apart, moved along the null space of its transpose.
 
-    At t = 100, k = 20, p_s = .3, epsilon = 4, d = 384 and the integrated noise for 1e6 records: fixed_chance that a
-    pair fixed beforehand shares a bucket (formula), chosen_share of `pairs` chosen pairs that do (measured), and
-    delta_of_pair, the exact delta of a bucket whose other members all lie at that distance; worst_case_delta with the
-    noise of `sensitivity="worst_case"` (2 R = 2 for unit vectors).
+    At t = 100, k = 20, p_s = .3, epsilon = 4, vectors of `dimension` on the sphere of radius R, and the integrated
+    noise for 1e6 records: fixed_chance that a pair fixed beforehand shares a bucket (formula), chosen_share of `pairs`
+    chosen pairs that do (measured), and delta_of_pair, the exact delta of a bucket whose other members all lie at that
+    distance; worst_case_delta with the noise of `sensitivity="worst_case"`, for 2 R.
+    Raises ValueError for a distance that two points of the sphere cannot have, and for `dimension` at most k.
     """
     import pandas as pd
 
-    rate, tau, epsilon = 0.3, 30, 4.0
-    buckets = synthesis.JLBuckets(PAPER_DIMS, radius, seed, dimension=384)
+    if dimension <= PAPER_DIMS:
+        raise ValueError(f"dimension must be above k = {PAPER_DIMS}: there is no null space, got {dimension}")
+    rate, tau, epsilon, radius = 0.3, 30, 4.0, setting.radius
+    buckets = synthesis.JLBuckets(PAPER_DIMS, radius, seed, dimension, setting.max_norm)
     integrated = synthesis.release_noise_std(epsilon, PAPER_DELTA, rate, tau, PAPER_DIMS, 10**6, radius)
     worst = synthesis.joint_noise_multiplier(epsilon, PAPER_DELTA, rate, tau) * buckets.diameter
     _, _, directions = np.linalg.svd(buckets.projection.T)
     free = directions[PAPER_DIMS:]
     draw = Simulation(seed).child("null space").generator
-    start = draw.standard_normal((pairs, 384))
+    start = draw.standard_normal((pairs, dimension))
     step = draw.standard_normal((pairs, len(free))) @ free
     step /= np.linalg.norm(step, axis=1, keepdims=True)
     start -= (start * step).sum(axis=1, keepdims=True) * step
@@ -321,7 +296,9 @@ def null_space_rows(distances: Sequence[float], pairs: int, radius: float, seed:
     rows = []
     for distance in distances:
         half = distance * radius / 2
-        middle = start * math.sqrt(max(0.0, 1 - half**2))  # both ends on the unit sphere
+        if half > setting.max_norm:
+            raise ValueError(f"distances x r must be at most 2 R = {buckets.diameter:.4g}, got {2 * half:.4g}")
+        middle = start * math.sqrt(setting.max_norm**2 - half**2)  # both ends on the sphere
         same = (buckets.assign(middle - half * step) == buckets.assign(middle + half * step)).all(axis=1)
         chance = synthesis.collision_probability(distance * radius, buckets.edge, PAPER_DIMS)
         rows.append(

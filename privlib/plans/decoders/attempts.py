@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from privlib.dp import checks
 from privlib.plans.decoders.sentences import template
 from privlib.plans.plan import SemanticPlan
 from privlib.plans.verifier import Verdict, Violation, verify
@@ -102,6 +103,8 @@ def feedback(text: str, violations: Sequence[Violation]) -> str:
 
 def mentioned(text: str, plan: SemanticPlan) -> tuple[str, ...]:
     """Labels of the plan that a text names, by rank: quoted, in full, by description or in a close paraphrase."""
+    checks.instance("text", text, str)
+    checks.instance("plan", plan, SemanticPlan)
     index = Index.build([(atom.label, atom.description) for atom in plan.atoms], ())
     found = {mention.atom for mention in index.find(tokenize(text), text)} - {FOREIGN}
     return tuple(plan.atoms[k].label for k in sorted(found))

@@ -7,12 +7,19 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from privlib.plans.verifier import lexicon, topics
+from privlib.plans.verifier.clauses import clauses
 from privlib.plans.verifier.owners import Owners
 from privlib.plans.verifier.promises import UNTRUE, negated
 from privlib.plans.verifier.tokens import Token
 from privlib.plans.verifier.words import Contents
 
 _NOT = frozenset(w for w in lexicon.NEGATIONS if w not in ("no", "nor", "hardly", "without", "neither", "nowhere"))
+_LICENCES = frozenset(("only", "just", "merely", "simply", "say", "says", "tell", "tells", "mean", "means", "apart"))
+_LICENCES |= {"order", "ordered", "ranked", "rank", "decide", "whether", "told", "know", "separated", "difference"}
+_LICENCES |= {"all", "everything", "every", "everyone", "everybody"}
+_OWN = frozenset(("that", "which", "who", "i", "we", "you"))
+_GAINS = frozenset(("has", "have", "had", "gets", "got", "earned", "earns", "found", "finds", "won", "wins", "takes"))
+_GAINS |= {"took", "holds", "held", "given", "gained", "received", "receives", "makes", "made", "deserved", "claims"}
 _KEPT = lexicon.SINGULARS | {"mention", "trace", "sign", "place", "room", "space", "line", "row"}
 _ABOUT = frozenset(("called", "for", "named", "of", "on", "about", "labelled", "as"))
 _LEAVES = frozenset(
@@ -36,6 +43,9 @@ _GONE = frozenset(
     ("dropped", "discarded", "removed", "rejected", "struck", "suppressed", "withheld", "cut", "eliminated", "barred")
 )
 _LEAVES |= {"rejected", "rejects", "stopped", "stops", "refused", "blocked", "missed"}
+DENYING = (lexicon.NEGATIONS - {"nor"}) | lexicon.FAILURES | lexicon.ABSENT | _LEAVES | _GONE
+DENYING |= {"suppress", "drop", "reject", "remove", "withhold", "discard", "deny"}
+DENYING |= {"nobody", "none", "nothing", "silent", "outside", "unlike", "vain", "lack", "lacking"}
 _BE = frozenset(("been", "was", "were", "is", "are", "got", "be"))
 _AWAY = {word: ("over", "back", "out", "off", "aside") for word in ("passed", "held", "kept", "filtered", "ruled")}
 _AWAY |= dict.fromkeys(
@@ -119,7 +129,7 @@ def denials(tokens: list[Token], first: int, last: int, free: Sequence[bool], cl
                 end = 1 if {t.text for t in tokens[max(first, k - 4) : k]} & _PLAN else None
         elif word == "no" and after[0] in _KEPT and after[1] in _ABOUT:
             end = 1
-        elif word == "no" and k > first and tokens[k - 1].text in ("has", "have", "gets", "got"):
+        elif word == "no" and k > first and tokens[k - 1].text in _GAINS:
             plan = {t.text for t in tokens[max(first, k - 4) : k]} & _PLAN
             end = (
                 0
@@ -134,6 +144,28 @@ def denials(tokens: list[Token], first: int, last: int, free: Sequence[bool], cl
             end = 1
         if end is not None and not any(i in claimed for i in range(k, min(k + end + 5, last))):
             found.append(Phrase(k, min(k + 1 + end, last), "the plan admits this"))
+    return found
+
+
+def unlicensed(
+    tokens: list[Token], first: int, last: int, free: Sequence[bool], claimed: Collection[int]
+) -> list[Phrase]:
+    """Verbs denied in a clause with a label that deny no claim at `claimed`, and so can only deny that it is there.
+
+    Licensed are two denials that cancel out, "not only", "not all", what leaves something unsaid or unordered, what a
+    relative clause or the writer denies, "not A" beside B, and a denial that only repeats the verb of another sentence.
+    """
+    found = []
+    for begin, end, _ in clauses(tokens, first, last):
+        denied = [k for k in range(begin, end) if free[k] and tokens[k].text in DENYING]
+        if all(free[begin:end]) or len(denied) % 2 == 0 or any(k in claimed for k in range(begin, end)):
+            continue
+        k = denied[0]
+        after = [token.text for token in tokens[k + 1 : min(k + 7, end)]]
+        before = {token.text for token in tokens[max(begin, k - 4) : k]}
+        short = k == begin or not after or after[-1] in ("either", "there", "so")
+        if tokens[k].text in _NOT and not short and not _LICENCES & set(after) and not _OWN & before:
+            found.append(Phrase(k, k + 1, "the plan admits this"))
     return found
 
 
@@ -249,7 +281,7 @@ def unknown_names(
     Beside an atom in a list ("A, tall trees and B"), as what a claim is about (token positions `claims`: "tall trees
     are third"), or as what the plan is said to hold ("the plan lists tall trees").
     """
-    odd = [k for k in range(first, last) if words.unknown(k)]
+    odd = [k for k in range(first, last) if words.unknown(k) and k not in claims]
     if not odd:
         return []
     found: dict[int, Phrase] = {}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from privlib.plans.plan import DEFAULT_BIN_EDGES, SemanticPlan
-from privlib.plans.verifier import admission, lexicon
+from privlib.plans.verifier import admission, lexicon, slots
 from privlib.plans.verifier.bins import read_bins
 from privlib.plans.verifier.judge import KINDS, Judge, Violation
 from privlib.plans.verifier.mentions import FOREIGN, Index
@@ -201,7 +201,7 @@ class _Reading(Judge):
         )
         self.owners = owners
         self.anaphoric = not said.isdisjoint(("it", "its")) or all(t.kind != "word" for t in tokens[first:last])
-        phrases = self._phrases(first, last, owners, [*ranks, *shares, *numbers, *bins])
+        phrases = self._phrases(first, last, owners, [*ranks, *shares, *numbers, *bins], orders, open_ | counted)
         for phrase in phrases:
             self._reject("atom", phrase.first, phrase.last, phrase.message)
         invented = {owners.clause(phrase.first) for phrase in phrases}
@@ -231,17 +231,23 @@ class _Reading(Judge):
         atoms = tuple(count - place if rank.bottom else place - 1 for place in places)
         return Group(atoms, rank.first, rank.last)
 
-    def _phrases(self, first: int, last: int, owners: Owners, claims: list) -> list[admission.Phrase]:
-        """Names from nowhere, denials of admission, causes and advice."""
+    def _phrases(
+        self, first: int, last: int, owners: Owners, claims: list, orders: list, read: set[int]
+    ) -> list[admission.Phrase]:
+        """Names from nowhere, denials of admission, causes and advice; `read` are tokens that something else reads."""
         claimed = {k for claim in claims for k in range(claim.first, claim.last)}
         found = [
             phrase
             for phrase, owner in owners.pair(admission.denials(self.tokens, first, last, self.free, claimed))
             if owner
         ]
+        if not found:
+            read = read | claimed | {k for order in orders for k in range(order.first, order.last)}
+            found = admission.unlicensed(self.tokens, first, last, self.free, read)
         if self.universe is not None:
             starts = [claim.first for claim in claims]
             found += admission.unknown_names(self.tokens, first, last, self.free, self.words, owners, starts)
+            found += slots.vacant(self.tokens, first, last, self.free, self.words)
             found += admission.inventions(self.tokens, first, last, self.free, self.words)
         return found
 

@@ -120,6 +120,26 @@ def plain_words() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
+def report_words() -> frozenset[str]:
+    """Stems of the people, papers, times and steps of method that a report speaks of when it speaks of itself."""
+    listed = {word for line in _lines("report_words.txt") for word in line.partition(": ")[2].split()}
+    return frozenset(stem(word) for word in listed)
+
+
+@lru_cache(maxsize=1)
+def plain_nouns() -> frozenset[str]:
+    """Words of `plain_words` that can name a thing, and their stems: those that are no verb, quality or adverb only."""
+    nouns, listed = False, set()
+    text = (resources.files("privlib.plans.verifier") / "plain_words.txt").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if line.startswith("#"):
+            nouns = line.startswith("# nouns")
+        elif nouns:
+            listed.update(line.split())
+    return frozenset(listed | {stem(word) for word in listed})
+
+
+@lru_cache(maxsize=1)
 def irregular_stems() -> dict[str, str]:
     """The stem of the word that an irregular form belongs to, by the stem of the form."""
     read = [(base, forms.split()) for base, forms in (line.split(": ") for line in _lines("irregular_words.txt"))]

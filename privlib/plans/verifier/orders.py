@@ -22,6 +22,9 @@ _WEIGHS = frozenset(("weighs", "weigh", "has", "have", "gets", "carries", "score
 _UNDER = frozenset(("under", "underneath", "beneath"))
 _STANDING = frozenset(("after", "before", "behind", "below", "beneath", "under", "underneath", "above"))
 _STOOD = words.PLACING | {"well", "far", "right", "just", "close", "closely", "immediately", "lie", "lies", "remains"}
+_OVER = dict.fromkeys(("over", "above", "beyond", "past", "ahead"), 1)
+_OVER |= dict.fromkeys(("below", "behind", "beneath", "under", "underneath"), -1)
+_STOPS = frozenset(("and", "or", "is", "are", "with", "in", "of", "to", "from", "that", "which", "who", "by", "for"))
 _PAIR = frozenset(("two", "both", "these", "them", "pair", "those"))
 
 
@@ -77,6 +80,10 @@ def read_orders(tokens: list[Token], first: int, last: int, free: list[bool], ta
         if tokens[i].text == "as" and i + 2 < last and tokens[i + 2].text == "as" and negated and near[0] in _SIZES:
             found.append(Order(i, i + 3, 1 if near[0] in _SMALL else -1, i + 3))
             continue
+        leaves = tokens[i].text in ("leaves", "leave", "left") and not all(free[i + 1 : min(i + 3, last)])
+        if leaves and any(free[k] and tokens[k].text == "behind" for k in range(i + 1, min(i + 12, last))):
+            found.append(Order(i, i + 1, -1 if negated else 1, i + 1))
+            continue
         # "falls short of B", "does not reach the mass of B"
         short = tokens[i].text == "short" and near[:1] == ["of"]
         if short or (tokens[i].text in ("reach", "match", "equal") and negated):
@@ -103,6 +110,8 @@ def read_orders(tokens: list[Token], first: int, last: int, free: list[bool], ta
 def _direction(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> int | None:
     word = tokens[i].text
     near = [t.text for t in tokens[i + 1 : min(i + 4, last)]]
+    if (beside := _between(tokens, i, first, last, free)) is not None:
+        return beside
     if word in _STANDING and i > first and not {t.text for t in tokens[max(first, i - 4) : i]} & _STOOD:
         return None  # "care after surgery", "the people behind it": no place in a ranking
     if word in _UNDER and i == first:
@@ -126,6 +135,16 @@ def _direction(tokens: list[Token], i: int, first: int, last: int, free: list[bo
         return -sign if near and near[0] in words.INFREQUENT else sign
     if word in ("lead", "edge", "advantage") and near[:1] == ["over"]:
         return 1
+    thing = tokens[i + 1] if i + 1 < last else None
+    if (
+        word in words.MORE | words.LESS
+        and i > first
+        and tokens[i - 1].text in ("a", "an")
+        and thing is not None
+        and not {thing.text, thing.stem} & words.public_words()
+        and _than(tokens, i, last, free) is None
+    ):
+        return None  # "a higher fee"
     if word in words.MORE or word in words.VERBS_MORE or (word in ("tops", "topped") and not all(free[i + 1 : i + 2])):
         return 1
     if word in words.LESS or word in words.VERBS_LESS:
@@ -138,6 +157,18 @@ def _direction(tokens: list[Token], i: int, first: int, last: int, free: list[bo
         middle = near[0] if near else ""
         return 0 if middle in words.FREQUENT | words.INFREQUENT | {"many", "much", "high", "low"} else None
     return 0 if word in ("similar", "comparable") and "to" in near[:2] else None
+
+
+def _between(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> int | None:
+    """Which side has more by a preposition of place between two labels: "A towers over B", "A falls behind B"."""
+    side = _OVER.get(tokens[i].text)
+    named = i + 1 < last and not all(free[i + 1 : min(i + 3, last)]) and tokens[i + 1].text not in ("and", ",")
+    if side is None or not named:
+        return None
+    k = i - 1
+    while k > first and i - k <= 4 and free[k] and tokens[k].kind == "word" and tokens[k].text not in _STOPS:
+        k -= 1
+    return side if k < i - 1 and not free[k] and i - k <= 4 else None
 
 
 def _passive(tokens: list[Token], i: int, first: int, near: list[str]) -> bool:

@@ -51,6 +51,9 @@ def nameless(tokens: list[Token], k: int, first: int, last: int) -> bool:
     after = tokens[k + 1].text if k + 1 < last else ""
     if word.endswith("ly") and len(word) > 4 and word not in _NOUNS_IN_LY:
         return True
+    around = [token.text for token in tokens[max(first, k - 2) : min(k + 3, last)]]
+    if around.count(word) > 1 and "by" in around:
+        return True  # "side by side"
     if word.partition("'")[1] and word.partition("'")[0] in lexicon.public_words():
         return True
     if word.endswith("est") and {word[:-3], word[:-2], word[:-4], word[:-4] + "y"} & lexicon.plain_words():
@@ -76,8 +79,8 @@ def _speaks(tokens: list[Token], k: int, last: int) -> bool:
         word = tokens[j].text
         if word in lexicon.BREAKS or word in _RELATIVES or word in _BE or tokens[j].kind == "mark":
             return False
-        if word in lexicon.DEEDS:
-            return True
+        if word in lexicon.DEEDS and not (word in lexicon.DOCUMENT and tokens[j - 1].text in lexicon.ARTICLES):
+            return True  # but not "in the release"
     return False
 
 

@@ -19,11 +19,12 @@ NOBODY = bytes(ADDRESS_BYTES)
 class Channel:
     """A shuffling relay for `senders`, each with how many frames it may send to each receiver in each phase.
 
+    None: as many as it likes, in one phase alone. This is the tagging server's allowance: were the requests ended again
+    in a later phase, the same boxes would pass twice, and the synthesis server would know the dummies by that.
     `accept` takes a frame in; `flush` passes all of them on, in random order, under fresh handles in place of the
     senders; `back` finds who is behind a handle, for the reply, until the next flush. Of a frame it keeps sender,
     receiver and length only once it has been passed on. `refused` lists why frames were turned away. Not defended: what
-    the time of arrival tells, traffic inside one phase, and a clock that ends the requests again in a later phase: the
-    dummies' boxes then pass twice, which names them.
+    the time of arrival tells, and traffic inside one phase.
     """
 
     def __init__(self, senders: dict[bytes, int | None], noise: NoiseSource) -> None:
@@ -32,11 +33,13 @@ class Channel:
         self._waiting: dict[bytes, None] = {}  # in order of arrival; a frame that comes twice is one frame
         self._sent: Counter[tuple[bytes, bytes]] = Counter()
         self._senders: dict[bytes, bytes] = {}
+        self._done: set[bytes] = set()  # senders without a limit whose one phase is over
         self.refused: list[str] = []
         self.transcript: list[tuple[bytes, bytes, int]] = []
 
     def accept(self, data: bytes) -> None:
-        """Takes a frame in. Raises Malformed for a stranger or one frame too many; the same bytes again are ignored."""
+        """Takes a frame in. Raises Malformed for a stranger, one frame too many, or one of a phase too late; the same
+        bytes again are ignored."""
         if data in self._waiting:
             return
         source, destination, payload = unframe(data)
@@ -45,6 +48,8 @@ class Channel:
         allowed = self._allowance[source]
         if allowed is not None and self._sent[source, destination] >= allowed:
             raise Malformed(f"more than {allowed} frames of one sender to one receiver in one phase")
+        if source in self._done:
+            raise Malformed("frame of a second phase from a sender of one phase")
         self._sent[source, destination] += 1
         self._waiting[data] = None
         self.transcript.append((source, destination, len(payload)))
@@ -53,6 +58,7 @@ class Channel:
         """Everything taken in since the last flush, shuffled, senders replaced by handles; older handles are forgotten:
         they stand in the servers' logs."""
         frames = list(self._waiting)
+        self._done.update(source for source, _ in self._sent if self._allowance[source] is None)
         self._waiting, self._sent, self._senders = {}, Counter(), {}
         passed = []
         handles = self._noise.integers(256, (len(frames), ADDRESS_BYTES)).astype("u1")

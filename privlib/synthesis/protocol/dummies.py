@@ -34,16 +34,22 @@ import numpy as np
 from privlib.dp import NoiseSource, checks, threshold_delta, truncated_shifted_discrete_laplace_log_pmf
 from privlib.synthesis.calibration import lemma1
 
+LARGEST_SHIFT = 1 << 20
+"""The exact curve holds 2 s + 1 terms at once, 16 MB an array at this shift, which is enough for epsilon 2e-6 at delta
+1e-6. A larger one is an oversight that would end in a lack of memory."""
 _ROUND_UP = 1 + 1e-12
 
 
 def pair_delta(epsilon: float, shift: int, scale: float) -> float:
     """Smallest delta at `epsilon` >= 0 when two histogram entries with dummies move by one, in opposite directions.
 
-    Relation: one reported record more or less. `shift` s >= 1 and `scale` lambda > 0 of the dummies' law.
+    Relation: one reported record more or less. `shift` s in 1..2^20 (`LARGEST_SHIFT`) and `scale` lambda > 0 of the
+    dummies' law, at most 100 (s + 1). Raises TypeError or ValueError on anything else.
     Exact up to rounding, which is upwards. Source: the module's first identity; Fre-E2T, Definition 5 and Eq. 11.
     """
     epsilon = checks.nonnegative("epsilon", epsilon, infinite=True)
+    if checks.whole("shift", shift, at_least=1) > LARGEST_SHIFT:
+        raise ValueError(f"shift must be at most {LARGEST_SHIFT}, got {shift!r}")
     law = np.exp(truncated_shifted_discrete_laplace_log_pmf(np.arange(2 * shift + 1), shift, scale))
     end, up = float(law[0]), float(law[1 : shift + 1].sum())
     gain = max(0.0, -math.expm1(epsilon - 2 / scale)) if epsilon < 2 / scale else 0.0
@@ -83,14 +89,16 @@ def dummy_shift(epsilon: float, delta: float, scale: float) -> int:
     """Smallest shift s with pair_delta(epsilon, s, scale) <= delta; 0 < `delta` < 1, `epsilon` >= 2 / scale.
 
     More dummies, less delta; the number of messages is proportional to it. Raises ValueError for a smaller epsilon,
-    which no shift can meet at small delta.
+    which no shift can meet at small delta, and where `LARGEST_SHIFT` is not enough.
     """
     epsilon, delta = checks.positive("epsilon", epsilon), checks.open_probability("delta", delta)
     if epsilon < 2 / checks.positive("scale", scale):
         raise ValueError(f"epsilon must be at least 2 / scale = {2 / scale:.6g}, got {epsilon!r}")
-    shift = 1
-    while pair_delta(epsilon, shift, scale) > delta:
+    shift = max(1, math.ceil(scale / 100) - 1)  # no law of this scale has a smaller one
+    while shift <= LARGEST_SHIFT and pair_delta(epsilon, shift, scale) > delta:
         shift += max(1, shift // 64)  # long walks in longer steps: never too few
+    if shift > LARGEST_SHIFT:
+        raise ValueError(f"scale must be smaller: no shift up to {LARGEST_SHIFT} meets delta {delta!r}, got {scale!r}")
     return shift
 
 
@@ -103,5 +111,6 @@ def draw_dummies(threshold: int, shift: int, scale: float, noise: NoiseSource) -
 
 
 def expected_dummies(threshold: int, shift: int) -> int:
-    """Expected number of dummy reports: s for every multiplicity 1..tau-1, so s tau (tau - 1) / 2."""
+    """Expected number of dummy reports: s for every multiplicity 1..tau-1, so s tau (tau - 1) / 2; at most twice so
+    many are drawn."""
     return shift * threshold * (threshold - 1) // 2

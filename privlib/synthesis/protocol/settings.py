@@ -13,7 +13,7 @@ from privlib.dp import ZCDP, Guarantee, NoiseSource, checks, largest_rho
 from privlib.synthesis.buckets import GRID_BITS, AnchoredBuckets, JLBuckets, on_grid
 from privlib.synthesis.calibration import InfeasibleBudget, sampling
 from privlib.synthesis.protocol import noise as users_noise
-from privlib.synthesis.protocol.dummies import reports_delta
+from privlib.synthesis.protocol.dummies import LARGEST_SHIFT, expected_dummies, reports_delta
 from privlib.synthesis.protocol.messages import LARGEST_VECTOR, SESSION_BYTES
 from privlib.synthesis.protocol.shares import LARGEST_MODULUS
 from privlib.synthesis.protocol.vectors import Rotation, grid_sensitivity
@@ -26,6 +26,7 @@ dividing by the step round by at most 42 x 2^-53 of the length for two vectors: 
 `grid_sensitivity` adds 1e-9."""
 _MOST_PLACES = (1 << 16) - 1  # the length of a request is written in two bytes
 _MOST_USERS = 1 << 24  # a plan adds up a term for each member of the largest bucket
+_MOST_DUMMIES = 1 << 22  # the tagging server holds all with their boxes, in one record of its log: 0.7 GB
 ASSUMPTIONS = (
     "every party follows the protocol",
     "every user holds one record",
@@ -60,10 +61,11 @@ class Settings:
     `buckets` (AnchoredBuckets or JLBuckets); `rate` p in (0, 1] and `threshold` tau as in `CentroidRelease`;
     `report_epsilon`, at which the report phase is billed (`reports_delta`); `centroid_epsilon` and `centroid_delta` of
     the noisy sums, for any data: two members of a bucket are at most `buckets.diameter` apart; `max_users`
-    registered users, public; `dummy_shift` and `dummy_scale` (`dummies`); `noise_rule` "count_scaled" or "constant"
-    (`noise`; "off" only to show that nothing else is lost); `drop_out` in [0, 1): the share of a bucket's reporters
-    that may stay away in the second phase; a bucket that loses more is not opened; `bucket_cap`: in how many buckets
-    one user may report, one record in each; `public_seed` of the rotation.
+    registered users, public; `dummy_shift` s and `dummy_scale` (`dummies`), s tau (tau - 1) being the most reports that
+    the tagging server may have to make up and hold, 2^22 at most, and s at most 2^20; `noise_rule` "count_scaled" or
+    "constant" (`noise`; "off" only to show that nothing else is lost); `drop_out` in [0, 1): the share of a bucket's
+    reporters that may stay away in the second phase; a bucket that loses more is not opened; `bucket_cap`: in how many
+    buckets one user may report, one record in each; `public_seed` of the rotation.
     Raises TypeError or ValueError on anything else, and on what cannot be run or billed: `buckets` of more than 65536
     dimensions, or so far from the origin beside their diameter that floating point adds to it; sums beyond the shares'
     modulus; more than 65535 places or 2^24 users. InfeasibleBudget when `report_epsilon` is less than sampling costs.
@@ -104,6 +106,11 @@ class Settings:
         for name, most in (("bucket_cap", _MOST_PLACES), ("max_users", _MOST_USERS)):
             if getattr(self, name) > most:
                 raise ValueError(f"{name} must be at most {most}, got {getattr(self, name)}")
+        if self.dummy_shift > LARGEST_SHIFT or 2 * expected_dummies(self.threshold, self.dummy_shift) > _MOST_DUMMIES:
+            raise ValueError(
+                f"dummy_shift must be at most {LARGEST_SHIFT}, and dummy_shift tau (tau - 1) dummies at most "
+                f"{_MOST_DUMMIES}: got {self.dummy_shift} at threshold {self.threshold}"
+            )
         if self.buckets.dimension > LARGEST_VECTOR:
             raise ValueError(f"buckets must have at most {LARGEST_VECTOR} dimensions, got {self.buckets.dimension}")
         if not self.longest <= _FARTHEST * self.buckets.diameter:

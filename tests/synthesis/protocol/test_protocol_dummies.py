@@ -138,3 +138,18 @@ def test_an_epsilon_below_what_the_coins_cost_is_refused():
         dummies.reports_delta(0.3, 0.5, 10, 5, 1.0)
     with pytest.raises(ValueError, match="2 / scale"):
         dummies.dummy_shift(0.5, 1e-6, 1.0)
+
+
+def test_a_shift_without_end_is_refused_by_name_before_memory_is_taken():
+    assert 0 < dummies.pair_delta(1.0, dummies.LARGEST_SHIFT, 1e6) < 1
+    for shift in (dummies.LARGEST_SHIFT + 1, 10**15):
+        with pytest.raises(ValueError, match=rf"^shift must be at most 1048576, got {shift}$"):
+            dummies.reports_delta(2.0, 0.3, 30, shift, 1.0)
+    with pytest.raises(ValueError, match=r"^scale must be smaller: no shift up to 1048576 .* got 1000000000000.0$"):
+        dummies.dummy_shift(1.0, 1e-6, 1e12)
+
+
+def test_a_wide_law_has_a_shift_too():
+    """A scale above 200 is illegal at shift 1, where the walk began."""
+    shift = dummies.dummy_shift(2 / 1000.0, 1e-6, 1000.0)
+    assert dummies.pair_delta(2 / 1000.0, shift, 1000.0) <= 1e-6 < dummies.pair_delta(2 / 1000.0, shift - 200, 1000.0)

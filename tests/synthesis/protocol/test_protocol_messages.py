@@ -162,6 +162,20 @@ def test_the_channel_admits_each_sender_once_a_phase():
     channel.accept(m.frame(USERS[0], SERVER, b"next phase"))
 
 
+def test_a_sender_without_a_limit_has_one_phase():
+    """The tagging server: in a later phase the same boxes would pass twice, which names the dummies."""
+    server = b"tagging_"
+    channel = Channel({USERS[0]: 1, server: None}, Simulation(4))
+    channel.accept(m.frame(USERS[0], SERVER, b"requests"))
+    channel.flush()
+    boxes = [m.frame(server, m.SYNTHESIS, b"dummy %d" % number) for number in range(3)]
+    assert channel.accept_all([*boxes, *boxes]) == []
+    assert len(channel.flush()) == 3
+    assert channel.accept_all([*boxes, m.frame(USERS[0], m.SYNTHESIS, b"sums")]) == boxes
+    assert channel.refused[-3:] == ["frame of a second phase from a sender of one phase"] * 3
+    assert len(channel.flush()) == 1
+
+
 def test_the_channel_keeps_no_payload():
     channel = filled(3)
     channel.flush()

@@ -289,6 +289,21 @@ def test_bad_settings_are_refused(stage, changes):
         stage(**changes)
 
 
+@pytest.mark.parametrize("rate", [0.3, 1.0])
+@pytest.mark.parametrize(
+    ("threshold", "shift"), [(1, 2**20 + 1), (2, 10**15), (30, 2**22 // 870 + 1), (10**9, 1)]
+)  # fmt: skip
+def test_more_dummies_than_a_server_can_hold_are_refused_by_name(stage, rate, threshold, shift):
+    """They ended in a lack of memory: of the bill, or of the run where nothing is billed."""
+    message = rf"^dummy_shift must be at most 1048576, .* at most 4194304: got {shift} at threshold {threshold}$"
+    with pytest.raises(ValueError, match=message):
+        stage(rate=rate, threshold=threshold, dummy_shift=shift)
+
+
+def test_as_many_dummies_as_a_server_can_hold_are_legal(stage):
+    assert stage(threshold=30, dummy_shift=2**22 // 870).settings.dummy_shift == 4821
+
+
 def test_a_message_of_other_settings_is_refused(stage):
     """Any public setting changed is another session."""
     first, other = stage(name="a"), stage(name="b", public_seed=1)

@@ -90,6 +90,8 @@ def test_a_repeated_end_of_the_requests_names_no_dummy(stage):
     run.channel.accept_all([*once, *again, *restarted])
     reports = [run.boxes[m.SYNTHESIS].opened(m.unframe(data)[2]) for data in run.channel.flush()]
     assert len(reports) == len(set(reports)) == len(once)
+    assert run.channel.accept_all(restarted) == restarted  # a clock that ends the requests in a later phase
+    assert run.channel.flush() == []
 
 
 # a release that no run can have

@@ -1,0 +1,75 @@
+"""Texts tried for one centroid: embedded and read once, judged sparingly, charged for what is unlikely."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from privlib.synthesis.candidates import Candidates, Fluency
+
+TARGET = np.array([1.0, 0.0])
+
+
+class Units:
+    """A text's vector lies at as many tenths of a right angle from the target as it has letters."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, texts):
+        self.calls.append(list(texts))
+        angles = np.array([len(text) for text in texts]) * np.pi / 20
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def candidates(units=None, batch=3, known=None, fluency=None):
+    return Candidates(units or Units(), TARGET, batch, {} if known is None else known, fluency)
+
+
+def test_texts_are_embedded_once_in_batches_and_the_nearest_is_kept():
+    units = Units()
+    best = candidates(units)
+    worths = best.score(["aaaa", "aa", "aaaaa", "aaa", "aa"])
+    np.testing.assert_allclose(worths, np.cos(np.array([4, 2, 5, 3, 2]) * np.pi / 20))
+    assert (best.text, best.worth, best.cosine) == ("aa", worths[1], worths[1])
+    best.score(["aaa", "aaaaaa"])
+    assert best.text == "aa"
+    assert units.calls == [["aaaa", "aa", "aaaaa"], ["aaa"], ["aaaaaa"]]
+    assert best.top(2) == ["aa", "aaa"]
+    assert best.vectors([]).shape == (0, 2)
+
+
+def test_only_likelihood_above_what_is_natural_costs():
+    fluency = Fluency(lambda texts: np.zeros(len(texts)), 0.5, 4.0, 1)
+    np.testing.assert_allclose(fluency.cost(np.array([0.0, 4.0, 5.0, 6.0])), [0, 0, 0.5, 1.0])
+    np.testing.assert_array_equal(candidates().cost(np.array([9.0])), [0.0])
+
+
+def test_the_nearest_that_were_not_read_yet_are_judged_and_the_others_count_for_nothing():
+    read = []
+
+    def judge(texts):
+        read.append(list(texts))
+        return np.array([9.0 if text == "a" else 1.0 for text in texts])
+
+    best = candidates(fluency=Fluency(judge, 0.1, 4.0, 2))
+    worths = best.score(["aaa", "a", "aaaa", "aa"])
+    assert read == [["a", "aa"]]
+    np.testing.assert_allclose(worths, [-np.inf, np.cos(np.pi / 20) - 0.5, -np.inf, np.cos(np.pi / 10)])
+    assert best.text == "aa"
+    worths = best.score(["aaaa", "a", "aaa", "aa"])
+    assert read[1:] == [["aaa", "aaaa"]]
+    assert np.isfinite(worths).all()
+    assert best.text == "aa"
+
+
+def test_pieces_are_embedded_once_in_lower_case_and_marks_pull_nowhere():
+    units, known = Units(), {"abc": np.array([0.6, 0.8])}
+    best = candidates(units, known=known)
+    found = best.piece_vectors([" ABC", ", ", " Ab", "ab"])
+    assert units.calls == [["ab"]]
+    assert found[0] == pytest.approx([0.6, 0.8])
+    assert not found[1].any()
+    np.testing.assert_array_equal(found[2], found[3])
+    candidates(units, known=known).piece_vectors(["ab"])
+    assert units.calls == [["ab"]]
