@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SHOWN = {
     "evaluation": "evaluation: not seen while tuning",
     "development-e": "development-e: only its totals seen",
-    "development-d": "development-d: seen, tuned on last",
+    "development-f": "development-f: seen, tuned on last",
     "development": "development: seen, tuned on first",
 }
 MEASURES = ("recall", "specificity", "precision")
