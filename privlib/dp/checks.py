@@ -98,16 +98,16 @@ def texts(name: str, value: Any) -> list[str]:
 
 
 def sequence(name: str, value: Any, of: str) -> list:
-    """The entries of a public one-dimensional sequence, `of` what it should hold; TypeError for anything else."""
+    """The entries of a one-dimensional sequence, `of` what it should hold; TypeError, by type only, for anything else."""
     if not _is_sequence(value):
-        raise TypeError(f"{name} must be a sequence of {of}, got {value!r}")
+        raise TypeError(f"{name} must be a sequence of {of}, got {type(value).__name__}")
     return list(value)
 
 
 def iterable(name: str, value: Any, of: str) -> None:
-    """TypeError unless `value` can be gone through, a generator too."""
+    """TypeError, by type only, unless `value` can be gone through, a generator too."""
     if not isinstance(value, Iterable):
-        raise TypeError(f"{name} must hold {of}, got {value!r}")
+        raise TypeError(f"{name} must hold {of}, got {type(value).__name__}")
 
 
 def function(name: str, value: Any) -> None:
@@ -214,11 +214,11 @@ def _check_shape(name: str, array: np.ndarray, shape: tuple[int | None, ...]) ->
 
 
 def _number(name: str, value: float) -> float:
-    if isinstance(value, (bool, np.bool_, str, bytes)):
+    if isinstance(value, (bool, str, bytes, bytearray)) or getattr(value, "dtype", np.dtype(float)).kind not in "iuf":
         raise TypeError(f"{name} must be a number, got {value!r}")
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} must be a number, got {value!r}") from None
     if math.isnan(number):
         raise ValueError(f"{name} must be a number, got nan")

@@ -6,6 +6,7 @@ done here: whoever trains privately must see every text's gradient before any su
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,7 +27,8 @@ class LoraLearner:
     model: a local causal model, e.g. `language_model()`. opening: public words before every text; samples continue
     them. rank, layers: of the adapters, on queries and values of the last `layers` layers. learning_rate: of Adam.
     max_tokens: a longer text is cut. temperature: of samples. public_texts: read once, `batch` a step and without
-    noise, before the session is handed over: private texts need not teach what public ones of their kind can.
+    noise, before the session is handed over: private texts need not teach what public ones of their kind can. A
+    corpus that is marked private is refused; a list of strings cannot be.
     """
 
     model: local.LocalLanguageModel
@@ -43,8 +45,11 @@ class LoraLearner:
         for name in ("rank", "layers", "max_tokens", "batch"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)!r}")
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be above 0, got {self.learning_rate!r}")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(f"learning_rate must be a finite number above 0, got {self.learning_rate!r}")
+        if getattr(getattr(self.public_texts, "provenance", None), "public", True) is not True:
+            raise ValueError("public_texts must be public: this corpus is marked private, and no noise hides its texts")
+        object.__setattr__(self, "public_texts", tuple(strings(self.public_texts)))
         if not self.opening.strip():
             raise ValueError("opening must hold a word, or samples would begin from nothing")
 

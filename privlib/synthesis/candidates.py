@@ -85,7 +85,10 @@ class Candidates:
             fresh = [text for text in sorted(dict.fromkeys(texts), key=self._farness) if text not in known]
             fresh = fresh[: self._fluency.judged]
             if fresh:
-                known.update(zip(fresh, np.asarray(self._fluency.judge(fresh)).tolist(), strict=True))
+                likelihoods = np.asarray(self._fluency.judge(fresh), dtype=np.float64)
+                if likelihoods.shape != (len(fresh),) or not np.isfinite(likelihoods).all():
+                    raise ValueError(f"writer.score must give finite float[{len(fresh)}], got shape {likelihoods.shape}")
+                known.update(zip(fresh, likelihoods.tolist(), strict=True))
             worths = np.array([
                 cosine - self.cost(known[text]) if text in known else -np.inf
                 for text, cosine in zip(texts, worths.tolist(), strict=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from privlib import corpora, synthesis
-from privlib.dp import Simulation, gaussian_noise_std
+from privlib.dp import Secure, Simulation, gaussian_noise_std
 from privlib.experiments.profiles import plan
 from privlib.experiments.studies import synthesis as base
 from privlib.experiments.studies import synthesis_ablations as ablations
@@ -166,6 +166,18 @@ def test_an_older_bill_with_too_little_noise_is_refused():
         paper.OlderBill(*public, sensitivity="integrated", std=0.99 * needed)
     with pytest.raises(ValueError, match="std must be at least"):
         paper.older_bill(*public, multiplier=0.2)
+    for std in (math.nan, 0.0, -1.0):
+        with pytest.raises(ValueError, match="std must be"):
+            paper.OlderBill(*public, sensitivity="integrated", std=std)
+
+
+@pytest.mark.parametrize(("epsilon", "rate", "threshold"), [row[:3] for row in PUBLISHED])
+def test_an_older_bill_adds_as_much_as_each_source_needs(epsilon, rate, threshold):
+    """Secure noise pays for its grid, too: the printed noise, made for continuous numbers, is not enough there."""
+    grid = of(settings("synthesis_utility")).grid(20, 32)
+    made = paper.as_published(grid, epsilon, 1e-6, 100)
+    needed = synthesis.CentroidRelease(grid, epsilon, 1e-6, rate, threshold, sensitivity=made.sensitivity)
+    assert made.noise_std(Secure()) >= needed.noise_std(Secure()) > made.noise_std(Simulation(0))
 
 
 def test_the_papers_grid_stands_in_every_table_of_support_protection():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import types
 
 import numpy as np
 import pytest
@@ -126,5 +127,12 @@ def test_arguments_are_checked(learner, moved):
             LoraLearner(learner.model, **{name: 0})
     with pytest.raises(ValueError, match="opening"):
         LoraLearner(learner.model, opening=" ")
+    with pytest.raises(ValueError, match="learning_rate"):
+        LoraLearner(learner.model, learning_rate=float("inf"))
+    with pytest.raises(TypeError, match="texts"):
+        LoraLearner(learner.model, public_texts="the patient")
+    private = types.SimpleNamespace(texts=("tea",), provenance=types.SimpleNamespace(public=False))
+    with pytest.raises(ValueError, match="public_texts must be public"):
+        LoraLearner(learner.model, public_texts=private)
     with pytest.raises(ValueError, match="gradient"):
         moved.step(np.zeros(3))

@@ -35,6 +35,19 @@ RULES = {  # a supported sentence, the same with one thing wrong, the kind
     "medal": ("Gold: long wait.", "Silver: long wait.", "rank"),
     "over": ("Long wait towers over cold food.", "Cold food towers over long wait.", "comparison"),
     "behind": ("Rude staff falls behind long wait.", "Cold food falls behind rude staff.", "comparison"),
+    "a larger noun": (
+        "Of rude staff and long wait, long wait is a larger nuisance.",
+        "Of cold food and long wait, cold food is a larger nuisance.",
+        "comparison",
+    ),
+    "draws": (
+        "Compared with cold food, long wait draws a bigger crowd.",
+        "Compared with long wait, cold food draws a bigger crowd.",
+        "comparison",
+    ),
+    "by": ("The plan lists long wait side by side with cold food.", "The plan lists carpets by carpets.", "atom"),
+    "at all": ("The sheet greets cold food.", "The sheet does not greet cold food at all.", "atom"),
+    "there is no": ("There is no dirty room in the plan.", "There is no cold food in the plan.", "atom"),
     "leaves behind": ("Long wait leaves rude staff behind.", "Rude staff leaves long wait behind.", "comparison"),
 }
 
@@ -53,6 +66,10 @@ def test_a_rule_accepts_what_holds_and_rejects_what_does_not(rule):
         "Grimy carpets have been dropped.",  # true of what is no theme
         "More on the method in the annex.",
         "Set side by side, long wait outweighs cold food.",
+        "The mass of long wait is not an exact count.",
+        "The true mass of cold food is not known.",
+        "The difference between rude staff and cold food is not meaningful.",
+        "The plan does not explain long wait.",
     ],
 )
 def test_a_report_may_speak_of_itself_and_of_what_is_not_in_the_plan(text):

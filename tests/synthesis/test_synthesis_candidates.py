@@ -45,6 +45,13 @@ def test_only_likelihood_above_what_is_natural_costs():
     np.testing.assert_array_equal(candidates().cost(np.array([9.0])), [0.0])
 
 
+@pytest.mark.parametrize("said", [np.array([np.nan]), np.array([np.inf]), np.zeros(2)])
+def test_likelihoods_that_are_none_are_refused_by_name(said):
+    best = candidates(fluency=Fluency(lambda texts: said, 0.5, 4.0, 1))
+    with pytest.raises(ValueError, match=r"writer\.score must give finite float\[1\]"):
+        best.score(["aa"])
+
+
 def test_the_nearest_that_were_not_read_yet_are_judged_and_the_others_count_for_nothing():
     read = []
 

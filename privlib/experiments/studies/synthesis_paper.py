@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from scipy.optimize import brentq
 
 from privlib import synthesis
-from privlib.dp import Simulation
+from privlib.dp import Simulation, checks
 
 # epsilon, p_s, v of the paper's main experiments (Appendix A.1); t = 100, k = 20, u = 2.4, delta = 1e-6
 PAPER_SETTINGS = ((4.0, 0.3, 4.0), (8.0, 0.5, 4.0), (16.0, 0.6, 3.0))
@@ -29,13 +29,15 @@ class OlderBill(synthesis.CentroidRelease):
     std: float = math.inf
 
     def __post_init__(self) -> None:
+        if self.std != math.inf:
+            object.__setattr__(self, "std", checks.positive("std", self.std))
         super().__post_init__()
         needed = super().noise_std(Simulation(0))
         if self.std < needed * (1 - 1e-9):
             raise ValueError(f"std must be at least {needed:.6g}, which the promise needs, got {self.std!r}")
 
     def noise_std(self, noise) -> float:
-        return self.std
+        return max(self.std, super().noise_std(noise))  # every source has its own bill
 
 
 def distance_ratio(dims: int) -> float:
@@ -80,7 +82,7 @@ def as_published(
     threshold = synthesis.threshold_count(rate, frequency)
     distance, lost = distance_paid(buckets)
     ratio = distance / buckets.radius if lost else _FAR
-    bill = synthesis.calibrate(epsilon, delta, rate, threshold, v or split, ratio, buckets.dims)
+    bill = synthesis.calibrate(epsilon, delta, rate, threshold, split if v is None else v, ratio, buckets.dims)
     multiplier = bill.published_multiplier if lost else bill.noise_multiplier
     return older_bill(buckets, epsilon, delta, rate, threshold, multiplier)
 

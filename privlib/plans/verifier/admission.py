@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from privlib.plans.verifier import lexicon, topics
 from privlib.plans.verifier.clauses import clauses
@@ -17,6 +18,7 @@ _NOT = frozenset(w for w in lexicon.NEGATIONS if w not in ("no", "nor", "hardly"
 _LICENCES = frozenset(("only", "just", "merely", "simply", "say", "says", "tell", "tells", "mean", "means", "apart"))
 _LICENCES |= {"order", "ordered", "ranked", "rank", "decide", "whether", "told", "know", "separated", "difference"}
 _LICENCES |= {"all", "everything", "every", "everyone", "everybody"}
+_LICENCES |= {"exact", "exactly", "precise", "true", "known", "meaningful", "why", "who", "how", "explain"}
 _OWN = frozenset(("that", "which", "who", "i", "we", "you"))
 _GAINS = frozenset(("has", "have", "had", "gets", "got", "earned", "earns", "found", "finds", "won", "wins", "takes"))
 _GAINS |= {"took", "holds", "held", "given", "gained", "received", "receives", "makes", "made", "deserved", "claims"}
@@ -129,6 +131,8 @@ def denials(tokens: list[Token], first: int, last: int, free: Sequence[bool], cl
                 end = 1 if {t.text for t in tokens[max(first, k - 4) : k]} & _PLAN else None
         elif word == "no" and after[0] in _KEPT and after[1] in _ABOUT:
             end = 1
+        elif word == "no" and k + 1 < last and not free[k + 1]:
+            end = 0  # "there is no A"
         elif word == "no" and k > first and tokens[k - 1].text in _GAINS:
             plan = {t.text for t in tokens[max(first, k - 4) : k]} & _PLAN
             end = (
@@ -162,6 +166,8 @@ def unlicensed(
             continue
         k = denied[0]
         after = [token.text for token in tokens[k + 1 : min(k + 7, end)]]
+        if ("at", "all") in pairwise(after):
+            after.remove("all")
         before = {token.text for token in tokens[max(begin, k - 4) : k]}
         short = k == begin or not after or after[-1] in ("either", "there", "so")
         if tokens[k].text in _NOT and not short and not _LICENCES & set(after) and not _OWN & before:

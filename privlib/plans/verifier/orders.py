@@ -25,6 +25,7 @@ _STOOD = words.PLACING | {"well", "far", "right", "just", "close", "closely", "i
 _OVER = dict.fromkeys(("over", "above", "beyond", "past", "ahead"), 1)
 _OVER |= dict.fromkeys(("below", "behind", "beneath", "under", "underneath"), -1)
 _STOPS = frozenset(("and", "or", "is", "are", "with", "in", "of", "to", "from", "that", "which", "who", "by", "for"))
+_PREDICATES = _WEIGHS | {"is", "are", "was", "were", "poses", "draws", "drew", "takes", "makes", "causes", "being"}
 _PAIR = frozenset(("two", "both", "these", "them", "pair", "those"))
 
 
@@ -143,6 +144,7 @@ def _direction(tokens: list[Token], i: int, first: int, last: int, free: list[bo
         and thing is not None
         and not {thing.text, thing.stem} & words.public_words()
         and _than(tokens, i, last, free) is None
+        and tokens[max(first, i - 2)].text not in _PREDICATES  # "is a larger nuisance"
     ):
         return None  # "a higher fee"
     if word in words.MORE or word in words.VERBS_MORE or (word in ("tops", "topped") and not all(free[i + 1 : i + 2])):

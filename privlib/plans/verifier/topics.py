@@ -36,6 +36,7 @@ _MODALS |= {word for word in lexicon.NEGATIONS if word.endswith("n't")}
 _ANY = frozenset(("no", "any", "single", "individual", "each", "every", "anybody"))
 _ASIDE = frozenset(("from", "by", "in", "at", "outside", "of", "under", "since", "until", "between", "within", "into"))
 _ASIDE |= {"with", "without", "like", "through", "during", "behind", "beyond", "than", "per", "via"}
+_BY = frozenset(("side", "step", "day", "line", "bit", "case", "point", "piece", "week", "year"))
 _NOUNS_IN_LY = frozenset(("family", "supply", "reply", "assembly", "anomaly", "monopoly", "belly", "jelly", "bully"))
 _NOUNS_IN_LY |= {"fly", "butterfly", "ally", "italy", "july", "lily", "holly"}
 
@@ -52,7 +53,7 @@ def nameless(tokens: list[Token], k: int, first: int, last: int) -> bool:
     if word.endswith("ly") and len(word) > 4 and word not in _NOUNS_IN_LY:
         return True
     around = [token.text for token in tokens[max(first, k - 2) : min(k + 3, last)]]
-    if around.count(word) > 1 and "by" in around:
+    if word in _BY and around.count(word) > 1 and "by" in around:
         return True  # "side by side"
     if word.partition("'")[1] and word.partition("'")[0] in lexicon.public_words():
         return True

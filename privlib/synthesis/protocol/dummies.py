@@ -82,6 +82,7 @@ def published_bill(rate: float, threshold: int, v: float, shift: int, scale: flo
     Source: Fre-E2T, Lemma 1, Eq. 11 and Theorem 5, whose delta is the larger of the two (enough for `v` >= 1).
     """
     epsilon, delta = lemma1(v, rate, threshold)
+    scale = checks.positive("scale", scale)
     return max(epsilon, 2 / scale), min(1.0, delta + pair_delta(2 / scale, shift, scale))
 
 

@@ -124,10 +124,12 @@ def drive(
                 queues.setdefault(id(receiver), (receiver.receive_all, []))[1].append(data)
         return together(phase, list(queues.values())) if queues else []
 
-    def hidden(frames: Sequence[bytes]) -> list[bytes]:
-        """Takes frames through the channel; the run goes on without those that it refuses."""
+    def hidden(frames: Sequence[bytes], needed: Sequence[bytes] = ()) -> list[bytes]:
+        """Takes frames through the channel; the run goes on without those that it refuses, but for the needed ones."""
         for some in batches(frames):
             refused = set(channel.accept_all(some))
+            if not refused.isdisjoint(needed):
+                raise Incomplete("the channel refused dummies, without which the synthesis server would see bare counts")
             weigh([data for data in some if data not in refused])
         return channel.flush()
 
@@ -140,7 +142,7 @@ def drive(
     weigh(replies)
     reports = deliver("replies", replies)
     dummies = close(REQUESTS, TAGGING)
-    deliver("reports", hidden([*reports, *dummies]))
+    deliver("reports", hidden([*reports, *dummies], dummies))
     release = close(REPORTS, SYNTHESIS)
     weigh(release)
     deliver("contributions", hidden(deliver("release", release)))

@@ -339,3 +339,18 @@ def test_a_run_that_publishes_nothing_is_an_error(stage):
     run.synthesis = Deaf()
     with pytest.raises(Incomplete, match="0 publications"):
         run.run()
+
+
+def test_a_run_whose_dummies_are_refused_is_an_error(stage):
+    """A frame that says it is the tagging server's, before its time, ends that server's only phase in the channel."""
+    run = stage()
+    flush = run.channel.flush
+
+    def after_a_stranger():
+        run.channel.flush = flush
+        run.channel._done.add(m.TAGGING)
+        return flush()
+
+    run.channel.flush = after_a_stranger
+    with pytest.raises(Incomplete, match="refused dummies"):
+        run.run()
