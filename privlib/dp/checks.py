@@ -98,7 +98,7 @@ def texts(name: str, value: Any) -> list[str]:
 
 
 def sequence(name: str, value: Any, of: str) -> list:
-    """The entries of a one-dimensional sequence, `of` what it should hold; TypeError, by type only, for anything else."""
+    """The entries of a one-dimensional sequence, `of` what it should hold; TypeError, by type only, otherwise."""
     if not _is_sequence(value):
         raise TypeError(f"{name} must be a sequence of {of}, got {type(value).__name__}")
     return list(value)

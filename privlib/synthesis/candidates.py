@@ -87,7 +87,7 @@ class Candidates:
             if fresh:
                 likelihoods = np.asarray(self._fluency.judge(fresh), dtype=np.float64)
                 if likelihoods.shape != (len(fresh),) or not np.isfinite(likelihoods).all():
-                    raise ValueError(f"writer.score must give finite float[{len(fresh)}], got shape {likelihoods.shape}")
+                    raise ValueError(f"writer.score must give finite float[{len(fresh)}], got {likelihoods.shape}")
                 known.update(zip(fresh, likelihoods.tolist(), strict=True))
             worths = np.array([
                 cosine - self.cost(known[text]) if text in known else -np.inf

@@ -129,7 +129,7 @@ def drive(
         for some in batches(frames):
             refused = set(channel.accept_all(some))
             if not refused.isdisjoint(needed):
-                raise Incomplete("the channel refused dummies, without which the synthesis server would see bare counts")
+                raise Incomplete("the channel refused dummies, without which bare counts would be seen")
             weigh([data for data in some if data not in refused])
         return channel.flush()
 
