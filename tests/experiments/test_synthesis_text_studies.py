@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
@@ -73,6 +74,12 @@ def test_picked_centroids_come_from_seeds_of_their_own_and_know_their_cells_mean
         np.testing.assert_allclose(one.exact, rows.mean(axis=0))
     with pytest.raises(ValueError, match="invert fewer"):
         RELEASES.picked(40)
+
+
+def test_a_label_whose_cells_are_used_up_is_passed_over():
+    keep = np.r_[0:200, 400:800]  # one of the two places of label 0
+    left = dataclasses.replace(CASE, private=CASE.private[keep], codes=CASE.codes[keep])
+    assert [one.label for one in study.Releases(left, SETTING, 8.0).picked(3)] == [0, 1, 1]
 
 
 class Written:

@@ -126,14 +126,22 @@ class Releases:
         return np.array(means), np.array(labels)
 
     def picked(self, count: int) -> list[Centroid]:
-        """`count` released centroids, by turns of the labels, largest released counts first, each of another seed."""
-        seeds, chosen = self.setting.seeds, []
-        for turn in range(count):
+        """`count` released centroids, by turns of the labels, largest released counts first, each of another seed.
+
+        A label whose cells are used up is passed over; ValueError when all are.
+        """
+        seeds, chosen, turn, passed = self.setting.seeds, [], 0, 0
+        while len(chosen) < count:
             label, rank = turn % len(self.labels), turn // len(self.labels)
             seed = seeds[turn % len(seeds)]
+            turn += 1
             part = self.run(seed)[label]
             if rank >= len(part):
-                raise ValueError(f"label {label} must have {rank + 1} released cells, got {len(part)}: invert fewer")
+                passed += 1
+                if passed == len(self.labels):
+                    raise ValueError(f"count must be at most the released cells, {len(chosen)}: invert fewer")
+                continue
+            passed = 0
             place = np.argsort(-part.counts, kind="stable")[rank]
             rows = self.case.private[self.case.codes == label]
             members = rows[self.buckets.assign(rows)[:, 0] == part.cells[place, 0]]
