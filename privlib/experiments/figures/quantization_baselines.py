@@ -40,7 +40,8 @@ def draw_methods(errors: Record, utilities: Record, panels: str = "secret") -> F
         for method in dict.fromkeys(part["method"]):
             index = ORDER.index(method)
             line = part[part["method"] == method].sort_values("strength")
-            style = dict(color=PALETTE[index % len(PALETTE)], marker=MARKERS[index % len(MARKERS)])
+            again = index // len(PALETTE)  # a colour that comes again has another mark
+            style = dict(color=PALETTE[index % len(PALETTE)], marker=MARKERS[(index + again) % len(MARKERS)])
             panel.errorbar(line["error"], line["y"], xerr=line["sd"], yerr=line["y_sd"], elinewidth=0.6, capsize=2,
                            linestyle=LINESTYLES[index % len(LINESTYLES)] if len(line) > 1 else "none", linewidth=0.9,
                            markersize=5, markerfacecolor="white", label=method, **style)  # fmt: skip
