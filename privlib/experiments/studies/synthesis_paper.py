@@ -23,7 +23,8 @@ _FAR = 1e300  # a ratio at which no pair ever shares a bucket: delta_sensitivity
 class OlderBill(synthesis.CentroidRelease):
     """A release with the noise that an older bill asks for, never less than the library's own: its promise holds.
 
-    Raises ValueError where the noise would be less.
+    `std` is the deviation of a sum's coordinate, in the units of the vectors, where the source does not need more.
+    Raises ValueError where it is less than continuous noise needs.
     """
 
     std: float = math.inf

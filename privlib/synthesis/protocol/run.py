@@ -79,7 +79,7 @@ def drive(
     """Runs all phases. `hosts` are pairs of the addresses of some users and the party that acts for them.
 
     Parties get at most `batch` >= 1 frames at once; `progress(phase, done, total)` is called after each batch.
-    Raises Incomplete when nothing is published.
+    Raises Incomplete when nothing is published, or the channel refuses dummies.
     """
     tell, lock = progress or (lambda phase, done, total: None), threading.Lock()
     traffic: Counter[tuple[str, str]] = Counter()
