@@ -22,7 +22,7 @@ from privlib.dp import Simulation, checks
 GRID_BITS = 24  # what is summed lies on a public grid of clip_norm / 2^24
 _ANCHOR_BITS = 26  # records and anchors on one grid: 2 x 2^26 x 2^24 + 2^48 < 2^53
 _PROJECTION_BITS = 28  # columns of the projection: 2^24 x 2^28 < 2^53
-BLOCK = 1024  # rows at a time: memory stays at block x cells, and a block stays in the processor's cache
+BLOCK = 4096  # rows at a time: memory stays at block x cells
 _SQUARABLE = 1e140  # numbers between its inverse and it have squares that neither overflow nor vanish
 
 
