@@ -18,7 +18,7 @@ def run(workspace: Workspace, options: argparse.Namespace) -> int:
     from privlib.experiments.profiles import plan
 
     data = DataSource.parse(options.data, workspace)
-    jobs = plan(workspace, options.profile, data, options.only)
+    jobs = plan(workspace, options.profile, data, options.only, options.set)
     outcome = runner.run(
         workspace,
         options.profile,
@@ -27,9 +27,11 @@ def run(workspace: Workspace, options: argparse.Namespace) -> int:
         workers=options.workers,
         timeout=options.timeout,
         progress=not options.quiet,
+        changed=options.set,
     )
+    folder = run_folder(workspace, options.profile, data, options.set)
     for name in outcome.executed:
-        log = run_folder(workspace, options.profile, data) / name / "stderr.log"
+        log = folder / name / "stderr.log"
         if log.stat().st_size:
             print(f"notice: {name} wrote to stderr, kept out of the book: {log.relative_to(workspace.root)}")
     for message in outcome.failures.values():
@@ -38,7 +40,9 @@ def run(workspace: Workspace, options: argparse.Namespace) -> int:
         f"{len(outcome.executed)} executed, {len(outcome.current)} current already, "
         f"{len(outcome.failures)} failed (profile {options.profile}, data {data.kind})"
     )
-    if options.only and not outcome.failures:
+    if options.set and not outcome.failures:
+        print(f"notebook and records: {(folder / options.only[0]).relative_to(workspace.root)}")
+    elif options.only and not outcome.failures:
         _tell(workspace, options.only)
     return 1 if outcome.failures else 0
 
@@ -112,8 +116,12 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("--profile", choices=PROFILES, default="smoke")
     which.add_argument("--data", default="packaged", help="packaged, hub, or a folder")
     only = {"action": "append", "metavar": "NAME", "help": "this notebook only (may be repeated)"}
+    changed = (
+        "a parameter of the one notebook, in YAML, instead of the profile's (may be repeated); stays out of the book"
+    )
     one = commands.add_parser("run", parents=[which], help="execute the notebooks that are not current")
     one.add_argument("--only", **only)
+    one.add_argument("--set", action="append", default=[], metavar="PARAMETER=VALUE", help=changed)
     one.add_argument("--workers", type=int, default=2)
     one.add_argument("--timeout", type=int, help="seconds a cell may take (by default the profile's)")
     one.add_argument("--quiet", action="store_true", help="no progress bar")

@@ -7,8 +7,10 @@ key of every notebook, and whether the whole profile is there.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +31,10 @@ class Published:
     notebooks: dict[str, str]
 
 
-def run_folder(workspace: Workspace, profile: str, data: DataSource) -> Path:
-    return workspace.runs / f"{profile}-{data.slug}"
+def run_folder(workspace: Workspace, profile: str, data: DataSource, changed: Sequence[str] = ()) -> Path:
+    """Where a run lies; one with parameters of its own, `changed`, lies beside that of the profile."""
+    own = f"-{hashlib.sha256(json.dumps(list(changed)).encode()).hexdigest()[:8]}" if changed else ""
+    return workspace.runs / f"{profile}-{data.slug}{own}"
 
 
 def is_current(finished: Path, key: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,22 @@ class Job:
         return self.source.name
 
 
-def plan(workspace: Workspace, profile: str, data: DataSource, only: list[str] | None = None) -> list[Job]:
+def plan(
+    workspace: Workspace,
+    profile: str,
+    data: DataSource,
+    only: list[str] | None = None,
+    changed: Sequence[str] = (),
+) -> list[Job]:
     """The notebooks of a profile on a data source, by name, checked before anything runs.
 
-    `profile` and `data` are set here; a profile file gives the rest. Raises ExperimentError for a
-    notebook without a profile file or the reverse, for unknown or missing sections, names that are no
-    parameters, types that differ from the defaults', and an empty plan.
+    `profile` and `data` are set here; a profile file gives the rest, and `changed`, "parameter=value" each with the
+    value as YAML, overrides it for the one notebook of `only`. Raises ExperimentError for a notebook without a
+    profile file or the reverse, for unknown or missing sections, names that are no parameters, types that differ from
+    the defaults', and an empty plan.
     """
+    if changed and len(only or ()) != 1:
+        raise ExperimentError(f"--set needs exactly one notebook (--only NAME), got {len(only or ())}")
     if profile not in PROFILES:
         raise ExperimentError(f"PROFILE must be one of {', '.join(PROFILES)}, got {profile!r}")
     notebooks = {path.stem: path for path in sorted(workspace.notebooks.glob("*.ipynb"))}
@@ -48,7 +58,7 @@ def plan(workspace: Workspace, profile: str, data: DataSource, only: list[str] |
         if only is None or name in only:
             job = _job(workspace, path, profile, data)
             if job is not None:
-                jobs.append(job)
+                jobs.append(_changed(job, changed))
             elif only is not None:
                 raise ExperimentError(f"{name} has no section {profile}: {data.kind}: in its profile file")
     if not jobs:
@@ -72,6 +82,22 @@ def _job(workspace: Workspace, path: Path, profile: str, data: DataSource) -> Jo
     if data.folder is None and given.get("data", data.argument) != data.argument:
         raise ExperimentError(f"{origin}: data must be {data.argument!r} or left out, got {given['data']!r}")
     return Job(source, source.defaults | given | {"profile": profile, "data": data.argument})
+
+
+def _changed(job: Job, changed: Sequence[str]) -> Job:
+    import yaml
+
+    given: dict[str, Any] = {}
+    for one in changed:
+        name, equals, value = one.partition("=")
+        if not equals or name in (*given, "profile", "data"):
+            raise ExperimentError(f"--set must be parameter=value, once each and not profile or data, got {one!r}")
+        try:
+            given[name] = yaml.load(value, Loader=_strict_loader())
+        except yaml.YAMLError as error:
+            raise ExperimentError(f"--set {name}: {' '.join(str(error).split())}") from error
+    check_values(job.source, given, "--set")
+    return Job(job.source, job.parameters | given)
 
 
 def read_profiles(file: Path) -> dict[str, dict[str, dict[str, Any]]]:

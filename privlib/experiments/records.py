@@ -15,6 +15,7 @@ import math
 import os
 import platform
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -80,7 +81,8 @@ class Record:
     id, title: slug and heading. notebook, profile, data, corpus: which run made it (`data` is packaged,
     folder or hub; `corpus` the first corpus, or "closed-form"). parameters: as used. guarantee: strings.
     corpora: maps with name, sha256, source, terms. models: maps with name, checksum. versions: package to
-    version. bands: column to ("rel" | "abs", tolerance). columns, values: the table, row by row.
+    version. bands: column to ("rel" | "abs", tolerance). columns, values: the table, row by row. changed: parameters
+    that were not the profile's, as given to `run --set`.
     """
 
     id: str
@@ -98,12 +100,17 @@ class Record:
     bands: dict[str, tuple[str, float]]
     columns: tuple[str, ...]
     values: tuple[tuple[Any, ...], ...]
+    changed: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
         """What makes this record again, from the top of a checkout."""
         data = "<folder of the corpora>" if self.data == "folder" else self.data
-        return f"make book PROFILE={self.profile} DATA={data}"
+        if not self.changed:
+            return f"make book PROFILE={self.profile} DATA={data}"
+        given = " ".join(f"--set {shlex.quote(one)}" for one in self.changed)
+        which = f"--profile {self.profile} --data {data} --only {self.notebook}"
+        return f"make env assets && .venv/bin/python -m privlib.experiments run {which} {given}"
 
     @cached_property
     def rows(self) -> pandas.DataFrame:
@@ -117,6 +124,8 @@ class Record:
         head = {"schema": SCHEMA, "command": self.command} | {
             f.name: plain(_listed(getattr(self, f.name)), f.name) for f in fields(self) if f.name != "values"
         }
+        if not self.changed:
+            del head["changed"]
         for name in ("parameters", "versions", "bands"):
             head[name] = dict(sorted(head[name].items()))
         lines = [json.dumps(plain(list(row), "rows"), ensure_ascii=False, allow_nan=False) for row in self.values]
@@ -134,6 +143,7 @@ class Record:
         expected = {"schema", "command", "rows"} | {f.name for f in fields(cls)} - {"values"}
         if not isinstance(loaded, dict) or loaded.get("schema") != SCHEMA:
             raise ValueError(f"record must have schema {SCHEMA}, got {str(loaded)[:60]!r}")
+        loaded = {"changed": []} | loaded
         if set(loaded) != expected:
             raise ValueError(
                 f"record must have exactly the keys {sorted(expected)}, differs in {sorted(set(loaded) ^ expected)}"
@@ -141,7 +151,7 @@ class Record:
         loaded = restored(loaded)
         del loaded["schema"], loaded["command"]  # both follow from the rest
         rows = loaded.pop("rows")
-        for name, kind in (("guarantee", str), ("corpora", dict), ("models", dict), ("columns", str)):
+        for name, kind in (("guarantee", str), ("corpora", dict), ("models", dict), ("columns", str), ("changed", str)):
             _check_list(loaded[name], kind, name)
             loaded[name] = tuple(loaded[name])
         _check_list(rows, list, "rows")
@@ -213,6 +223,7 @@ def record(
         bands=_bands(bands or {}, columns),
         columns=columns,
         values=values,
+        changed=tuple(json.loads(os.environ.get("PRIVLIB_CHANGED", "[]"))),
     )
     if "PRIVLIB_OUT" in os.environ:
         write(made, Path(os.environ["PRIVLIB_OUT"]) / "records")

@@ -21,6 +21,7 @@ STATED = (
     "notebook",
     "profile",
     "data",
+    "changed",
     "corpus",
     "parameters",
     "seed",

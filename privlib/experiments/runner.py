@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -48,15 +49,17 @@ def run(
     workers: int = 2,
     timeout: int | None = None,
     progress: bool = True,
+    changed: Sequence[str] = (),
 ) -> Outcome:
     """Execute those of `jobs` that are not current, then bring book/_generated in line with the result.
 
-    timeout: seconds a cell, by default the profile's. Outputs of an earlier success of a notebook that is
-    redone are removed before it starts. A failing notebook does not stop the others.
+    changed: parameters that are not the profile's, as `plan` took them: such a run stays out of book/_generated and
+    lies in a folder of its own. timeout: seconds a cell, by default the profile's. Outputs of an earlier success of a
+    notebook that is redone are removed before it starts. A failing notebook does not stop the others.
     """
     if workers < 1:
         raise ExperimentError(f"workers must be at least 1, got {workers}")
-    folder = run_folder(workspace, profile, data)
+    folder = run_folder(workspace, profile, data, changed)
     folder.mkdir(parents=True, exist_ok=True)
     keys = job_keys(workspace, data, jobs)
     outcome = Outcome()
@@ -69,15 +72,17 @@ def run(
                 stack.enter_context(_Lock(folder / f"{job.name}.lock", job.name))
                 shutil.rmtree(folder / job.name, ignore_errors=True)
                 todo.append(job)
-        publish(workspace, profile, data, keys, finished=False)
+        if not changed:
+            publish(workspace, profile, data, keys, finished=False)
         bar = stack.enter_context(_progress(len(jobs), len(outcome.current), progress))
-        _work(workspace, profile, data, todo, keys, workers, timeout or CELL_TIMEOUT[profile], outcome, bar)
-    publish(workspace, profile, data, keys, finished=True)
+        environment = kernel_environment(workspace, profile, data, changed)
+        _work(workspace, folder, environment, todo, keys, workers, timeout or CELL_TIMEOUT[profile], outcome, bar)
+    if not changed:
+        publish(workspace, profile, data, keys, finished=True)
     return outcome
 
 
-def _work(workspace, profile, data, todo, keys, workers, timeout, outcome, bar) -> None:
-    folder = run_folder(workspace, profile, data)
+def _work(workspace, folder, environment, todo, keys, workers, timeout, outcome, bar) -> None:
     waiting = list(todo)
     running: dict[str, subprocess.Popen] = {}
     with tempfile.TemporaryDirectory(prefix="privlib-run-") as scratch:
@@ -85,7 +90,7 @@ def _work(workspace, profile, data, todo, keys, workers, timeout, outcome, bar) 
             while waiting or running:
                 while waiting and len(running) < workers:
                     job = waiting.pop(0)
-                    running[job.name] = _start(workspace, profile, data, job, folder, Path(scratch), timeout)
+                    running[job.name] = _start(workspace, job, folder, environment, Path(scratch), timeout)
                     bar.set_postfix_str(", ".join(running))
                 for name in [name for name, process in running.items() if process.poll() is not None]:
                     message = _finish(folder, name, keys[name], running.pop(name).returncode)
@@ -101,17 +106,17 @@ def _work(workspace, profile, data, todo, keys, workers, timeout, outcome, bar) 
                 process.wait()
 
 
-def _start(workspace, profile, data, job, folder, scratch, timeout) -> subprocess.Popen:
+def _start(workspace, job, folder, environment, scratch, timeout) -> subprocess.Popen:
     stage = folder / f"{job.name}.part"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir()
     task = Task(str(job.source.path), job.parameters, str(stage), str(workspace.root), timeout)
     (stage / "task.json").write_text(task.to_json(), encoding="utf-8")
-    environment = kernel_environment(workspace, profile, data, job.name, stage, scratch / job.name)
+    own = {"PRIVLIB_OUT": str(stage), "PRIVLIB_NOTEBOOK": job.name, "IPYTHONDIR": str(scratch / job.name / "ipython")}
     with open(stage / "worker.log", "wb") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "privlib.experiments.worker", str(stage / "task.json"), str(os.getpid())],
-            env=environment,
+            env=environment | own,
             cwd=workspace.root,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -119,14 +124,13 @@ def _start(workspace, profile, data, job, folder, scratch, timeout) -> subproces
         )
 
 
-def kernel_environment(workspace, profile, data, name, stage, scratch) -> dict[str, str]:
+def kernel_environment(workspace, profile, data, changed) -> dict[str, str]:
     """The environment of worker and kernel: one thread each, fixed hashing, no network but for DATA=hub."""
     fixed = {
-        "PRIVLIB_OUT": str(stage),
         "PRIVLIB_ROOT": str(workspace.root),
-        "PRIVLIB_NOTEBOOK": name,
         "PRIVLIB_PROFILE": profile,
         "PRIVLIB_DATA": data.kind,
+        "PRIVLIB_CHANGED": json.dumps(list(changed)),
         "PYTHONPATH": str(workspace.library.parent),
         "PYTHONHASHSEED": "0",
         "PYTHONNOUSERSITE": "1",
@@ -135,7 +139,6 @@ def kernel_environment(workspace, profile, data, name, stage, scratch) -> dict[s
         "MKL_NUM_THREADS": "1",
         "TOKENIZERS_PARALLELISM": "false",
         "JUPYTER_PLATFORM_DIRS": "1",
-        "IPYTHONDIR": str(scratch / "ipython"),
         "TZ": "UTC",
     }
     if data.kind != "hub":

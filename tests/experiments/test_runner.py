@@ -17,6 +17,7 @@ from privlib.experiments.__main__ import main
 from privlib.experiments.keys import job_keys
 from privlib.experiments.ledger import Claim
 from privlib.experiments.profiles import plan
+from privlib.experiments.records import read
 from privlib.experiments.workspace import DataSource, Workspace
 
 RECORD = """
@@ -272,6 +273,51 @@ def test_one_notebook_alone_leaves_the_others_and_tells_its_claims(bench, comman
     assert command("run", "--quiet", "--only", "one") == 0
     assert "now holds only one (" in capsys.readouterr().out
     assert json.loads((bench.workspace.generated / "run.json").read_text())["complete"] is False
+
+
+def test_a_run_with_parameters_of_its_own_says_so_and_stays_out_of_the_book(bench, command, capsys):
+    bench.add(
+        "one",
+        RECORD.format(id="a")
+        .replace("doubled(scale)", "2 * scale")
+        .replace("from privlib.experiments.studies.toy import doubled\n", ""),
+        parameters="scale = 1.0\n",
+        yml="{scale: 3.0}",
+    )
+    assert command("run", "--quiet") == 0
+    book = bench.outputs()
+    given = ["--quiet", "--only", "one", "--set", "scale=5.0", "--set", "corpus=my texts"]
+    assert command("run", *given) == 0
+    assert bench.outputs() == book
+    place = capsys.readouterr().out.splitlines()[-1].removeprefix("notebook and records: ")
+    made = read(bench.workspace.root / place / "records" / "a.json")
+    assert made.rows["mean"].tolist() == [10.0, 5.0]
+    assert made.changed == ("scale=5.0", "corpus=my texts")
+    asked = "--profile smoke --data packaged --only one --set scale=5.0 --set 'corpus=my texts'"
+    assert made.command == f"make env assets && .venv/bin/python -m privlib.experiments run {asked}"
+    assert command("run", *given) == 0
+    assert bench.ran() == ["one", "one"]
+    assert command("run", "--quiet") == 0
+    assert (bench.ran(), bench.outputs()) == (["one", "one"], book)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--set", "scale=2.0"], "--set needs exactly one notebook"),
+        (["--only", "one", "--set", "scale"], "--set must be parameter=value"),
+        (["--only", "one", "--set", "scale=2.0", "--set", "scale=3.0"], "once each"),
+        (["--only", "one", "--set", "profile=book"], "not profile or data"),
+        (["--only", "one", "--set", "size=2.0"], "one has no parameter size"),
+        (["--only", "one", "--set", "scale=two"], "one.scale must be float, got str 'two'"),
+        (["--only", "one", "--set", "scale=[2.0"], "--set scale: while parsing"),
+    ],
+)
+def test_parameters_that_cannot_be_set_are_refused(bench, command, capsys, given, message):
+    bench.add("one", "print(scale)", parameters="scale = 1.0\n")
+    assert command("run", "--quiet", *given) == 2
+    assert message in capsys.readouterr().err
+    assert bench.ran() == []
 
 
 def test_two_drivers_do_not_execute_one_notebook_at_once(bench, command, capsys):
