@@ -48,7 +48,11 @@ class Session(Protocol):
 
 
 Learner = Callable[[int], Session]
-"""public seed -> a new session of a public model."""
+"""public seed -> a new session of a public model.
+
+A learner may state `assumptions`, a tuple of texts: what must hold besides, of texts it read beforehand for instance.
+The guarantee then lists them among its own.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +124,8 @@ class DPFineTuning:
     def bill(self, steps: int, noise: NoiseSource, size: int) -> Guarantee:
         """What a ledger of `steps` >= 1 noisy sums of `size` numbers through `noise` costs, at `delta`."""
         steps = checks.whole("steps", steps, at_least=1)
-        assumptions, part = (*noise.assumptions, DOMAIN), (f"DP-SGD, {steps} steps",)
+        part = (f"DP-SGD, {steps} steps",)
+        assumptions = (*noise.assumptions, DOMAIN, *getattr(self.learner, "assumptions", ()))
         std = self.noise_std(noise, size)
         if noise.kind == Simulation.kind:
             exact = self.epsilon

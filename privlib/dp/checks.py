@@ -14,6 +14,13 @@ from typing import Any
 
 import numpy as np
 
+SOURCE = (
+    "kind", "assumptions", "child", "add_laplace", "add_gaussian", "add_discrete_laplace", "add_discrete_gaussian",
+    "truncated_shifted_discrete_laplace", "argmax_gumbel", "top_gumbel", "argmax_exponential", "bernoulli", "integers",
+    "categorical", "permutation", "laplace_scale", "gaussian_std", "gaussian_rho",
+)  # fmt: skip
+"""What `privlib.dp.NoiseSource` has; that module imports this one."""
+
 UNITS = ("record", "user")
 RELATIONS = ("add_drop", "replace", "replace_with_null")
 
@@ -22,6 +29,14 @@ def settle(record: object, **checks: Callable[[str, Any], Any]) -> None:
     """Put each named field of a frozen `record` through its check (name, value) and keep what the check returns."""
     for name, check in checks.items():
         object.__setattr__(record, name, check(name, getattr(record, name)))
+
+
+def finite(name: str, value: float) -> float:
+    """`value` as a float in (-infinity, infinity); ValueError otherwise."""
+    number = _number(name, value)
+    if math.isinf(number):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    return number
 
 
 def positive(name: str, value: float) -> float:
@@ -57,8 +72,8 @@ def open_probability(name: str, value: float) -> float:
 
 
 def whole(name: str, value: int, *, at_least: int = 1) -> int:
-    """`value` as an int of at least `at_least`; TypeError for other types (bool, 3.0), ValueError when smaller."""
-    if isinstance(value, (bool, np.bool_)):
+    """`value` as an int of at least `at_least`; TypeError for other types (bool, 3.0, array), ValueError if smaller."""
+    if isinstance(value, (bool, np.bool_, np.ndarray)):
         raise TypeError(f"{name} must be an integer, got {value!r}")
     try:
         number = operator.index(value)
@@ -106,7 +121,7 @@ def sequence(name: str, value: Any, of: str) -> list:
 
 def iterable(name: str, value: Any, of: str) -> None:
     """TypeError, by type only, unless `value` can be gone through, a generator too."""
-    if not isinstance(value, Iterable):
+    if not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
         raise TypeError(f"{name} must hold {of}, got {type(value).__name__}")
 
 
@@ -129,11 +144,10 @@ def offers(name: str, value: Any, *wanted: str) -> None:
 
 
 def noise_source(name: str, value: Any) -> None:
-    """TypeError unless `value` is a source of noise, which states its assumptions; a class is none yet."""
-    if isinstance(value, type):
-        raise TypeError(f"{name} must be a source, dp.Simulation(seed) or dp.Secure(), got the class {value.__name__}")
-    if not hasattr(value, "assumptions"):
-        got = type(value).__name__
+    """TypeError unless `value` has all that a mechanism may ask of a source (`SOURCE`); a class is none yet."""
+    of_a_class = isinstance(value, type)
+    if of_a_class or not all(hasattr(value, each) for each in SOURCE):
+        got = f"the class {value.__name__}" if of_a_class else type(value).__name__
         raise TypeError(f"{name} must be a source, dp.Simulation(seed) or dp.Secure(), got {got}")
 
 
@@ -214,7 +228,9 @@ def _check_shape(name: str, array: np.ndarray, shape: tuple[int | None, ...]) ->
 
 
 def _number(name: str, value: float) -> float:
-    if isinstance(value, (bool, str, bytes, bytearray)) or getattr(value, "dtype", np.dtype(float)).kind not in "iuf":
+    # an array without dimensions is no number either: it has no hash, and changes in place
+    odd = isinstance(value, (bool, str, bytes, bytearray, np.ndarray))
+    if odd or getattr(value, "dtype", np.dtype(float)).kind not in "iuf":
         raise TypeError(f"{name} must be a number, got {value!r}")
     try:
         number = float(value)

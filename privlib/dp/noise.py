@@ -56,7 +56,7 @@ class Simulation:
     assumptions: tuple[str, ...] = ("idealized numerics", "secret seed (simulation)")
 
     def __init__(self, seed: int | Sequence[int]) -> None:
-        words = tuple(seed) if isinstance(seed, (Sequence, np.ndarray)) else (seed,)
+        words = tuple(seed) if isinstance(seed, Sequence) or getattr(seed, "ndim", 0) else (seed,)
         if not words or isinstance(seed, (str, bytes)):
             raise TypeError(f"seed must be an integer or a sequence of integers, got {seed!r}")
         words = tuple(checks.whole("seed", word, at_least=0) for word in words)

@@ -90,7 +90,7 @@ def verdict(claim: Claim, records: Sequence[Record], *, small_grid: bool = False
     """Judge one claim that has a rule on records.
 
     The first alternative that holds on every record decides: a number is reproduced; a trend or order
-    reproduces a claim of that kind and is `trend only` for the others. When none holds the claim is
+    reproduces a claim of that kind and is `trend only` for the others, as a bound always is. When none holds the claim is
     contradicted, or `not at this size` where the rule says that the record is smaller.
     A record of another corpus that has none of the rows asked for is passed over. What is ours names the corpora of
     the rows that were judged: by their own column, else the record's.
@@ -113,7 +113,7 @@ def verdict(claim: Claim, records: Sequence[Record], *, small_grid: bool = False
             return Judgement(claim, NOT_RUN, f"not in the grid of this profile: {missed}")
         ours = "; ".join(f"{corpora}: {one.ours}" for corpora, one in findings)
         if all(one.holds for _, one in findings):
-            exact = alternative.kind == "number" or claim.kind in SHAPES
+            exact = alternative.kind == "number" or (claim.kind in SHAPES and alternative.kind != "bound")
             return Judgement(claim, REPRODUCED if exact else TREND, ours)
         heard.append(ours)
     return Judgement(claim, SIZE if rule.smaller else CONTRADICTED, " / ".join(heard))

@@ -1,8 +1,8 @@
 """The little language in which a claim says, before any value is computed, what would confirm it.
 
     rule        = ["seen: "] ["smaller: "] alternative {" else " alternative}
-    alternative = "number: " value {"; " value} | "trend: " trend {"; " trend} | "order: " order {"; " order}
-                | "theorem" | "refuted" | "absent" | "setting"
+    alternative = "number: " value {"; " value} | "bound: " value {"; " value} | "trend: " trend {"; " trend}
+                | "order: " order {"; " order} | "theorem" | "refuted" | "absent" | "setting"
     value       = COLUMN [" where " CONDITIONS] (" is " | " at least " | " at most ") NUMBER
     trend       = COLUMN ("rising" | "falling" | "steady") " over " COLUMN [GROUPS]
     order       = COLUMN " of " CONDITIONS ("above" | "below") CONDITIONS [GROUPS]
@@ -11,7 +11,7 @@
 
 `number` holds when every selected row agrees within the tolerance: `5%` (the default), `abs X`,
 `rounding` (half a unit of the last digit written), `rounded up` (less than one such unit below),
-`exact`. `trend` holds when Spearman's correlation is at least .8 in the stated direction in every
+`exact`. `bound` holds when `number` does, and never reproduces: the value is one of another corpus. `trend` holds when Spearman's correlation is at least .8 in the stated direction in every
 group; `steady` when the spread of every group is within the tolerance. `order` holds when the
 intervals (columns low and high, or COLUMN_low and COLUMN_high; else the values themselves) are apart
 in every group. All parts of an alternative must hold. `smaller:` says that the record is of a smaller
@@ -103,7 +103,7 @@ def parse(text: str) -> Rule:
 
 def evaluate(alternative: Alternative, rows: pandas.DataFrame, tolerance: str) -> Finding:
     """Hold one alternative against a table; raises ExperimentError for unknown columns, NoRows for no rows."""
-    judged = {"number": _number, "trend": _trend, "order": _order}[alternative.kind]
+    judged = {"number": _number, "bound": _number, "trend": _trend, "order": _order}[alternative.kind]
     found = [judged(part.strip(), rows, tolerance) for part in alternative.body.split("; ")]
     corpora = dict.fromkeys(name for part in found for name in part.corpora)
     return Finding(all(part.holds for part in found), "; ".join(part.ours for part in found), tuple(corpora))
@@ -113,7 +113,7 @@ def _alternative(text: str) -> Alternative:
     if text in WORDS:
         return Alternative(text, "")
     kind, _, body = text.partition(": ")
-    patterns = {"number": _VALUE, "trend": _TREND, "order": _ORDER}
+    patterns = {"number": _VALUE, "bound": _VALUE, "trend": _TREND, "order": _ORDER}
     if kind not in patterns or not all(patterns[kind].fullmatch(part.strip()) for part in body.split("; ")):
         raise ExperimentError(f"not a rule: {text!r} (the language is in privlib/experiments/rules.py)")
     return Alternative(kind, body)

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from privlib import assets
+from privlib.dp import checks
 from privlib.models import cache as disk
 from privlib.models import weights
 
@@ -147,18 +148,19 @@ def encoder(name_or_path: str | os.PathLike | None = None, cache: bool = True, p
     return Encoder(name, weights.checksum(folder), dimension, norm, None, None, folder, fingerprint, cache, pooled)
 
 
-def strings(texts: Sequence[str]) -> list[str]:
+def strings(texts: Sequence[str], name: str = "texts") -> list[str]:
     """Texts as a list of str, from a sequence of them or an object with `.texts`.
 
-    Raises TypeError naming types only: the texts may be private.
+    Raises TypeError naming the argument and types only: the texts may be private.
     """
     texts = getattr(texts, "texts", texts)
     if isinstance(texts, str | bytes):
-        raise TypeError(f"texts must be a sequence of str, got one {type(texts).__name__}")
+        raise TypeError(f"{name} must be a sequence of str, got one {type(texts).__name__}")
+    checks.iterable(name, texts, "str")
     listed = list(texts)
     for text in listed:
         if not isinstance(text, str):
-            raise TypeError(f"texts must hold only str, got an item of type {type(text).__name__}")
+            raise TypeError(f"{name} must hold only str, got an item of type {type(text).__name__}")
     return [str(text) for text in listed]
 
 

@@ -6,17 +6,18 @@ done here: whoever trains privately must see every text's gradient before any su
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from privlib.dp import checks
 from privlib.models import local, weights
 from privlib.models import prompts as shared
 from privlib.models.encoders import strings
 
+PUBLIC_TEXTS = "the learner's public texts are public"
 _TRAINED = ("q_proj", "v_proj")
 
 
@@ -26,7 +27,7 @@ class LoraLearner:
 
     model: a local causal model, e.g. `language_model()`. opening: public words before every text; samples continue
     them. rank, layers: of the adapters, on queries and values of the last `layers` layers. learning_rate: of Adam.
-    max_tokens: a longer text is cut. temperature: of samples. public_texts: read once, `batch` a step and without
+    max_tokens: a longer text is cut. temperature: of samples, > 0. public_texts: read once, `batch` a step and without
     noise, before the session is handed over: private texts need not teach what public ones of their kind can. A
     corpus that is marked private is refused; a list of strings cannot be.
     """
@@ -42,16 +43,20 @@ class LoraLearner:
     batch: int = 8
 
     def __post_init__(self) -> None:
-        for name in ("rank", "layers", "max_tokens", "batch"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)!r}")
-        if not 0 < self.learning_rate < math.inf:
-            raise ValueError(f"learning_rate must be a finite number above 0, got {self.learning_rate!r}")
+        checks.instance("model", self.model, local.LocalLanguageModel)
+        checks.instance("opening", self.opening, str)
+        checks.settle(self, rank=checks.whole, layers=checks.whole, max_tokens=checks.whole, batch=checks.whole)
+        checks.settle(self, learning_rate=checks.positive, temperature=checks.positive)
         if getattr(getattr(self.public_texts, "provenance", None), "public", True) is not True:
             raise ValueError("public_texts must be public: this corpus is marked private, and no noise hides its texts")
-        object.__setattr__(self, "public_texts", tuple(strings(self.public_texts)))
+        object.__setattr__(self, "public_texts", tuple(strings(self.public_texts, "public_texts")))
         if not self.opening.strip():
             raise ValueError("opening must hold a word, or samples would begin from nothing")
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a guarantee of training this learner rests on besides: see `privlib.baselines.DPFineTuning`."""
+        return (PUBLIC_TEXTS,) if self.public_texts else ()
 
     def __call__(self, public_seed: int) -> LoraSession:
         return LoraSession(self, public_seed)

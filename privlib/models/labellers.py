@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privlib.dp import checks
 from privlib.models import encoders
 from privlib.models.encoders import Encoder, strings
 
@@ -19,18 +20,26 @@ KINDS = ("linear", "bayes", "neighbours")
 
 @dataclass(frozen=True)
 class Labeller:
-    """A family of labellers, not trained: `fit` gives the trained one.
+    """A family of labellers, not trained: `fit` gives the trained one. Raises as `labeller`.
 
     Attributes:
         kind: "linear", TF-IDF of words and word pairs with logistic regression; "bayes", multinomial
             naive Bayes on word counts; "neighbours", vote of the nearest embeddings, weighted by closeness.
         encoder: of the "neighbours" kind, else None.
-        neighbours: how many of them vote.
+        neighbours: how many of them vote, at least 1.
     """
 
     kind: str
     encoder: Encoder | None = None
     neighbours: int = 5
+
+    def __post_init__(self) -> None:
+        checks.one_of("kind", self.kind, KINDS)
+        checks.settle(self, neighbours=checks.whole)
+        if self.kind != "neighbours" and self.encoder is not None:
+            raise ValueError(f"kind {self.kind!r} reads words and takes no encoder")
+        if self.kind == "neighbours":
+            checks.offers("encoder", self.encoder, "embed")
 
     def fit(self, texts: Sequence[str], labels: Sequence[str]) -> FittedLabeller:
         """A labeller trained on public texts and their labels; the same input gives the same labeller.
@@ -121,14 +130,9 @@ def labeller(kind: str, encoder: Encoder | None = None, neighbours: int = 5) -> 
         kind: one of `KINDS`.
         encoder: for "neighbours"; the packaged encoder when None.
         neighbours: for "neighbours", at least 1.
-    Raises ValueError for an unknown kind, or an encoder given to a family that reads words.
+    Raises ValueError for an unknown kind, an encoder given to a family that reads words, or fewer neighbours than 1;
+    TypeError for a number of neighbours that is no integer, or an encoder without `embed`.
     """
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
-    if neighbours < 1:
-        raise ValueError(f"neighbours must be at least 1, got {neighbours!r}")
-    if kind != "neighbours":
-        if encoder is not None:
-            raise ValueError(f"kind {kind!r} reads words and takes no encoder")
-        return Labeller(kind)
-    return Labeller(kind, encoder or encoders.encoder(), neighbours)
+    if encoder is None and isinstance(kind, str) and kind == "neighbours":
+        encoder = encoders.encoder()
+    return Labeller(kind, encoder, neighbours)

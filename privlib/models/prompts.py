@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections import Counter
 from collections.abc import Sequence
 
+from privlib.dp import checks
 from privlib.models.encoders import strings
 
 
 def check(prompts: Sequence[str], max_new_tokens: int, temperature: float) -> list[str]:
-    """Prompts as a list. Raises TypeError for other than strings, ValueError for a value out of range."""
-    if max_new_tokens < 1:
-        raise ValueError(f"max_new_tokens must be at least 1, got {max_new_tokens!r}")
-    if not (temperature >= 0.0 and math.isfinite(temperature)):
-        raise ValueError(f"temperature must be finite and at least 0, got {temperature!r}")
-    return strings(prompts)
+    """Prompts as a list. Raises TypeError for other than strings and numbers, ValueError for a value out of range."""
+    checks.whole("max_new_tokens", max_new_tokens)
+    checks.nonnegative("temperature", temperature)
+    return strings(prompts, "prompts")
 
 
 def seeds(prompts: Sequence[str], seed: int) -> list[int]:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from privlib.dp import checks
 from privlib.models.encoders import Encoder, strings
 
 _BLOCK = 1024
@@ -33,11 +34,10 @@ def fit_radius(encoder: Encoder, auxiliary_texts: Sequence[str], quantile: float
         encoder: gives the vectors.
         auxiliary_texts: at least two distinct public texts, or a corpus.
         quantile: in (0, 1).
-    Raises ValueError for a quantile outside (0, 1) or fewer than two distinct texts.
+    Raises ValueError for a quantile outside (0, 1) or fewer than two distinct texts, TypeError for other kinds.
     """
-    if not 0.0 < quantile < 1.0:
-        raise ValueError(f"quantile must lie in (0, 1), got {quantile!r}")
-    distinct = list(dict.fromkeys(strings(auxiliary_texts)))
+    quantile = checks.open_probability("quantile", quantile)
+    distinct = list(dict.fromkeys(strings(auxiliary_texts, "auxiliary_texts")))
     if len(distinct) < 2:
         raise ValueError(f"auxiliary_texts must hold two distinct texts or more, got {len(distinct)}")
     return float(np.quantile(nearest_distances(encoder.embed(distinct)), quantile))

@@ -43,7 +43,7 @@ class Noise:
     scale: float
 
     def __post_init__(self) -> None:
-        if self.law not in ("gaussian", "laplace"):
+        if not isinstance(self.law, str) or self.law not in ("gaussian", "laplace"):
             raise ValueError(f"noise law must be 'gaussian' or 'laplace', got {self.law!r}")
         _number("noise scale", self.scale, above=0.0)
 

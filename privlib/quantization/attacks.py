@@ -21,12 +21,16 @@ from .schema import Share, checked_share
 
 @dataclass(frozen=True)
 class Attack:
-    """An attacker's estimate of the secret share beside the private share, both in [0, 1] (ValueError for another)."""
+    """An attacker's estimate of the secret share beside the private share, both in [0, 1].
+
+    Raises ValueError for another number, and TypeError for an estimate that is none.
+    """
 
     estimate: float
     gold: float
 
     def __post_init__(self) -> None:
+        checks.settle(self, estimate=checks.probability)
         gold = self.gold  # private: its value stands in no message
         if isinstance(gold, bool) or not isinstance(gold, Real) or not 0 <= gold <= 1:
             raise ValueError(f"gold: expected a share in [0, 1], got a {type(gold).__name__} that is none")

@@ -65,7 +65,7 @@ class LanguageModelRewriter:
         extractor: of snippets.
         fallback: rewriter of the rows given up.
         attempts: answers asked a row at most, >= 1.
-        max_new_tokens, temperature: of the model; temperature > 0, or a second attempt would repeat the first.
+        max_new_tokens, temperature: of the model, >= 1; temperature > 0, or a second attempt would repeat the first.
         opened: the prompt ends with the opening mark, for a model that completes documents
             (`privlib.models.language_model().complete`, the packaged one's better way); False for one that is asked.
         report: counts are added to it.
@@ -87,8 +87,8 @@ class LanguageModelRewriter:
         if not callable(self.generate):
             raise TypeError(f"generate: expected a callable model, got {type(self.generate).__name__}")
         checked_schema(self.schema)
-        checks.whole("attempts", self.attempts)
-        checks.positive("temperature", self.temperature)
+        _check_asking(self)
+        checks.truth("opened", self.opened)
 
     def rewrite(self, texts, labels: np.ndarray, targets: np.ndarray, noise) -> tuple[str, ...]:
         """See `Rewriter.rewrite`; texts are needed, one a row, else ValueError."""
@@ -163,7 +163,7 @@ class PromptedLabeller:
         generate: the model; it sees the texts whole.
         question: what is asked about the text, in words, e.g. "Is the writer for or against it?".
         categories: legal answers, at least two, distinct also in lower case.
-        attempts, temperature: as in `LanguageModelRewriter`.
+        attempts, max_new_tokens, temperature: as in `LanguageModelRewriter`.
     """
 
     generate: Generate
@@ -179,6 +179,7 @@ class PromptedLabeller:
         checks.texts("categories", self.categories)
         if len({category.lower() for category in self.categories}) != len(self.categories) or len(self.categories) < 2:
             raise ValueError(f"categories: expected two distinct names or more, got {self.categories}")
+        _check_asking(self)
 
     def answers(self, texts: Sequence[str], noise) -> tuple[str | None, ...]:
         """One category a text, None where no attempt named one: the caller counts those, and guesses none.
@@ -207,6 +208,10 @@ def parse_category(answer: str, categories: Sequence[str]) -> str | None:
     """
     said = answer.strip().strip("\"'`*").rstrip(".").strip().lower()
     return next((category for category in categories if category.lower() == said), None)
+
+
+def _check_asking(by) -> None:
+    checks.settle(by, attempts=checks.whole, max_new_tokens=checks.whole, temperature=checks.positive)
 
 
 def _asked(by, prompts: list[str], noise) -> list[str]:

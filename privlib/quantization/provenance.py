@@ -57,22 +57,21 @@ class Detector:
     false_alarms: float
 
     def __post_init__(self) -> None:
-        checks.floats("threshold", self.threshold)
-        checks.probability("hits", self.hits)
-        checks.probability("false_alarms", self.false_alarms)
+        checks.settle(self, threshold=checks.finite, hits=checks.probability, false_alarms=checks.probability)
 
     @classmethod
     def fit(cls, scores: np.ndarray, fresh: np.ndarray) -> Detector:
         """The threshold with the largest hits - false_alarms, on rows of shadow runs: the mechanism on public rows.
 
         Args:
-            scores: float[n], larger for fresher; fresh: bool[n], with rows of both kinds.
+            scores: finite float[n], larger for fresher; fresh: bool[n], with rows of both kinds.
 
         Raises:
-            ValueError: no threshold is better than chance: then the scores tell nothing.
+            TypeError: scores that are no numbers, or rows marked by anything but bool.
+            ValueError: no threshold is better than chance: then the scores tell nothing. Or other shapes or numbers.
         """
-        scores, fresh = checks.floats("scores", scores), np.asarray(fresh, dtype=bool)
-        if scores.shape != fresh.shape or scores.ndim != 1 or fresh.all() or not fresh.any():
+        scores, fresh = checks.private_floats("scores", scores, (None,)), _marks(fresh)
+        if scores.shape != fresh.shape or fresh.all() or not fresh.any():
             raise ValueError(
                 f"fresh: expected bool[n] of both kinds beside scores float[n], got {fresh.shape} "
                 f"with {int(fresh.sum())} fresh beside {scores.shape}"
@@ -86,8 +85,8 @@ class Detector:
         return cls(float(cuts[best]), float(hits[best]), float(alarms[best]))
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        """bool[n]: rows called fresh."""
-        return checks.floats("scores", scores) >= self.threshold
+        """bool[n]: rows called fresh, from finite scores float[n]."""
+        return checks.private_floats("scores", scores, (None,)) >= self.threshold
 
 
 def provenance_attack(
@@ -113,7 +112,7 @@ def provenance_attack(
         hits, false_alarms: of the detector, 0 <= false_alarms < hits <= 1.
     """
     checked_share(secret)
-    labels, fresh = checks.private_integers("labels", labels, (None, None)), np.asarray(fresh, dtype=bool)
+    labels, fresh = checks.private_integers("labels", labels, (None, None)), _marks(fresh)
     auxiliary = checks.private_integers("auxiliary", auxiliary, (None, labels.shape[1]))
     if not len(auxiliary):
         raise ValueError("auxiliary: expected at least one row, got none")
@@ -152,6 +151,14 @@ class Shadow:
     def rewrite(self, texts, labels, targets, noise):
         self.fresh = (labels != targets).any(axis=1)
         return self.rewriter.rewrite(texts, labels, targets, noise)
+
+
+def _marks(fresh: np.ndarray) -> np.ndarray:
+    """`fresh` as an array of bool; scores in its place would all count as fresh."""
+    marks = np.asarray(fresh)
+    if marks.dtype != bool:
+        raise TypeError(f"fresh must be an array of bool, got {checks.type_of_entries(marks)}")
+    return marks
 
 
 def _key(clause: str) -> str:

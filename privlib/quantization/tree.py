@@ -117,7 +117,7 @@ def chow_liu(labels, sizes: Sequence[int] | Schema, root: int | str | None = Non
     if isinstance(root, str) and root == HIGHEST_DEGREE:
         degree = [sum(p == i for p in trees[i].parent) for i in range(attributes)]
         return trees[int(np.argmax(degree))]
-    if not isinstance(root, int | np.integer) or not 0 <= root < attributes:
+    if isinstance(root, bool) or not isinstance(root, int | np.integer) or not 0 <= root < attributes:
         raise ValueError(f"root: expected None, {HIGHEST_DEGREE!r} or an attribute 0..{attributes - 1}, got {root!r}")
     return trees[int(root)]
 

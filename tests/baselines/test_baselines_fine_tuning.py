@@ -178,6 +178,21 @@ def test_no_record_at_all_costs_the_same_and_says_the_same():
     assert (out.texts, out.dropped) == (("fine", "fine"), 2)
 
 
+@pytest.mark.parametrize("noise", [Simulation(1), Secure()], ids=["simulation", "secure"])
+def test_what_a_learner_assumes_is_listed_with_the_rest(noise):
+    class Taught:
+        assumptions = ("its own texts are public",)
+
+        def __call__(self, seed):
+            return Toy()
+
+    plain, taught = mechanism(), mechanism(learner=Taught())
+    rest = (*noise.assumptions, "gradients computed record by record")
+    assert plain.release(SMALL, noise).guarantee.assumptions == rest
+    assert taught.release(SMALL, noise).guarantee.assumptions == (*rest, *Taught.assumptions)
+    assert set(taught.guarantee.assumptions) - set(plain.guarantee.assumptions) == set(Taught.assumptions)
+
+
 def test_secure_is_billed_by_its_own_map_without_amplification():
     release = mechanism(epochs=1, rate=0.5)
     out = release.release(SMALL[:6], Secure())

@@ -41,7 +41,10 @@ class NeverDraws:
         return l1_sensitivity / epsilon
 
     def __getattr__(self, name):
-        raise AssertionError(f"{name} was asked for after a refusal")
+        def draw(*args, **keywords):
+            raise AssertionError(f"{name} was called after a refusal")
+
+        return draw
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -13,11 +15,14 @@ from privlib.dp import (
     GaussianMechanism,
     Guarantee,
     LaplaceMechanism,
+    NoiseSource,
     RandomizedResponse,
     SampleAndThreshold,
     Secure,
     Simulation,
+    checks,
 )
+from privlib.dp.budget import Counted
 
 WHO = dict(unit="record", relation="add_drop")
 LAPLACE = LaplaceMechanism(1.0, 1.0, 2, **WHO)
@@ -32,12 +37,30 @@ MECHANISMS = {
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize(("noise", "got"), [(7, "int"), (None, "NoneType"), (Simulation, "the class Simulation")])
+@pytest.mark.parametrize(
+    ("noise", "got"),
+    [
+        (7, "int"),
+        (None, "NoneType"),
+        (Simulation, "the class Simulation"),
+        (LAPLACE.guarantee, "Guarantee"),  # states assumptions, as a source does
+        (Simulation(1).generator, "Generator"),
+        (SimpleNamespace(kind="simulation", assumptions=(), child=Simulation(1).child), "SimpleNamespace"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_noise_that_is_no_source_is_refused_by_name(name, noise, got):
     with pytest.raises(
         TypeError, match=rf"^noise must be a source, dp.Simulation\(seed\) or dp.Secure\(\), got {got}$"
     ):
         MECHANISMS[name].release(np.array([0, 1]), noise)
+
+
+def test_what_is_asked_of_a_source_is_what_the_protocol_says():
+    said = {*NoiseSource.__annotations__, *(name for name in vars(NoiseSource) if not name.startswith("_"))}
+    assert sorted(checks.SOURCE) == sorted(said)
+    for source in (Simulation(1), Secure(), Counted(Secure())):
+        checks.noise_source("noise", source)
 
 
 def test_a_budget_refuses_such_noise_before_it_bills():

@@ -83,12 +83,11 @@ def test_arguments_outside_their_range_are_refused(arguments, error):
         threshold_delta(*arguments)
 
 
-class Coins:
+class Coins(Simulation):
     """A source whose coins are given."""
 
-    kind, assumptions = "given", ()
-
     def __init__(self, coins):
+        super().__init__(0)
         self.coins = np.array(coins, dtype=bool)
 
     def bernoulli(self, probability, size):

@@ -61,6 +61,9 @@ def made(mean=(1.0, 2.0, 3.0), **changes):
         ("trend", "trend: mean rising over epsilon", [(1.0, 2.0, 3.0), (3.0, 2.0, 1.0)], CONTRADICTED),
         ("ordering", "order: mean of epsilon=4 above epsilon=1", [(1.0, 2.0, 3.0)], REPRODUCED),
         ("ordering", "order: mean of epsilon=4 below epsilon=1", [(1.0, 2.0, 3.0)], CONTRADICTED),
+        ("number", "smaller: bound: mean at least 1", [(1.0, 2.0, 3.0)], TREND),
+        ("ordering", "smaller: bound: mean at least 1", [(1.0, 2.0, 3.0)], TREND),
+        ("number", "smaller: bound: mean at least 2", [(1.0, 2.0, 3.0)], SIZE),
     ],
 )
 def test_a_verdict_follows_from_rule_and_records(kind, rule, means, expected):

@@ -121,8 +121,18 @@ def test_the_whole_baseline_runs_on_it(learner):
     assert tuning.release(TEXTS, Simulation(2)).texts == out.texts
 
 
+def test_public_texts_of_a_learner_are_an_assumption_of_the_guarantee(learner):
+    """No release: the bill is stated beforehand."""
+    settings = dict(epsilon=4.0, delta=1e-5, rate=0.5, epochs=2, expected_records=4, samples=6)
+    warm = dataclasses.replace(learner, public_texts=("the patient said tea",))
+    said = DPFineTuning(learner=warm, **settings).guarantee
+    assert "the learner's public texts are public" in said.assumptions
+    assert "public" in str(said)
+    assert not any("public" in each for each in DPFineTuning(learner=learner, **settings).guarantee.assumptions)
+
+
 def test_arguments_are_checked(learner, moved):
-    for name in ("rank", "layers", "max_tokens", "learning_rate", "batch"):
+    for name in ("rank", "layers", "max_tokens", "learning_rate", "temperature", "batch"):
         with pytest.raises(ValueError, match=name):
             LoraLearner(learner.model, **{name: 0})
     with pytest.raises(ValueError, match="opening"):

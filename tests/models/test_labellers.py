@@ -43,8 +43,8 @@ def test_confusion_counts_gold_in_rows_and_predictions_in_columns(cache):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: models.labeller("forest"), "kind must be one of linear, bayes, neighbours, got 'forest'"),
-        (lambda: models.labeller("neighbours", neighbours=0), "neighbours must be at least 1"),
+        (lambda: models.labeller("forest"), "kind must be one of linear, bayes, neighbours; got 'forest'"),
+        (lambda: models.labeller("neighbours", neighbours=0), "neighbours must be an integer of at least 1"),
         (lambda: models.labeller("linear", encoder=object()), "takes no encoder"),
         (lambda: models.labeller("bayes").fit(TEXTS, LABELS[1:]), r"labels must have shape \(6,\)"),
         (lambda: models.labeller("bayes").fit(HEALTH, LABELS[:3]), "two values or more"),

@@ -18,12 +18,11 @@ from privlib.dp import ExponentialRounds, Simulation, hockey_stick
 DELTA = 0.5
 
 
-class Scripted:
+class Scripted(Simulation):
     """A source that makes the scripted choices and adds up what they would have had for probability, in logs."""
 
-    kind, assumptions = "scripted", ()
-
     def __init__(self, script):
+        super().__init__(0)
         self.script, self.log_probability = list(script), 0.0
 
     def argmax_gumbel(self, scores, scale):

@@ -38,12 +38,11 @@ ORDERS = np.geomspace(1.001, 2000, 25)
 
 
 # ------------------------------------------------------------------------------------------ laws
-class Scripted:
+class Scripted(Simulation):
     """A source that makes the scripted choices and adds up what the exponential mechanism gives each, in logs."""
 
-    kind, assumptions = "scripted", ()
-
     def __init__(self, script):
+        super().__init__(0)
         self.script, self.log_probability = list(script), 0.0
 
     def argmax_gumbel(self, scores, scale):

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privlib.dp import SampleAndThreshold, hockey_stick, threshold_delta
+from privlib.dp import SampleAndThreshold, Simulation, hockey_stick, threshold_delta
 from privlib.dp.threshold import _divergence
 
 WHO = {"unit": "record", "relation": "add_drop"}
@@ -99,10 +99,9 @@ def test_a_coarse_grid_of_n_would_under_report():
 def released_law(mechanism: SampleAndThreshold, tags: np.ndarray) -> dict:
     """Exact law of the release on `tags`, by running the code on every pattern of coins."""
 
-    class Given:
-        kind, assumptions = "given", ()
-
+    class Given(Simulation):
         def __init__(self, coins):
+            super().__init__(0)
             self.coins = coins
 
         def bernoulli(self, probability, size):

@@ -220,6 +220,8 @@ def test_order_attack_by_hand():
         (lambda: order_attack(np.zeros(0, bool), 0.1), "holds"),
         (lambda: Detector.fit(np.zeros(3), np.ones(3, bool)), "fresh"),
         (lambda: Detector.fit(np.array([1.0, 0.0]), np.array([False, True])), "scores"),
+        (lambda: Detector.fit(np.array([np.nan, 1.0]), np.array([False, True])), "scores"),
+        (lambda: Detector(0.5, 1.0, 0.0)(np.array([np.nan, 1.0])), "scores"),
         (lambda: provenance_attack(PUBLIC.labels, np.zeros(3, bool), SECRETS[0], 0.1, PUBLIC.labels), "fresh"),
         (lambda: provenance_attack(PUBLIC.labels, NONE, SECRETS[0], 0.1, PUBLIC.labels, 0.2, 0.3), "hits"),
     ],
@@ -227,3 +229,12 @@ def test_order_attack_by_hand():
 def test_refusals(call, named):
     with pytest.raises(ValueError, match=f"^{named}"):
         call()
+
+
+def test_scores_are_not_taken_for_marks():
+    """Every score above 0 counted as fresh."""
+    scores = np.full(len(PUBLIC.labels), 0.1)
+    with pytest.raises(TypeError, match=r"^fresh must be an array of bool, got dtype float64$"):
+        provenance_attack(PUBLIC.labels, scores, SECRETS[0], 0.1, PUBLIC.labels)
+    with pytest.raises(TypeError, match=r"^fresh must be an array of bool, got dtype float64$"):
+        Detector.fit(scores, scores)

@@ -136,6 +136,23 @@ def test_faithfulness_is_read_off_the_texts(found):
     assert value[studies.RAW, 0, "aggregate"] > value[studies.EVOLVED, 1, "aggregate"]
 
 
+class Halting:
+    """A model that writes the first half of the rows and nothing for the others, however often it is asked."""
+
+    def complete(self, prompts, max_new_tokens, temperature, seed):
+        told = range(len(PRIVATE) // 2) if len(prompts) == len(PRIVATE) else ()
+        return ["a short note</message>" if row in told else "" for row in range(len(prompts))]
+
+
+def test_rows_that_a_language_model_gave_up_on_are_counted_release_by_release(attackers):
+    here = case()
+    methods = {studies.RAW: [0], studies.QUANTIZED: [4], studies.MODEL: [4]}
+    drawn = studies.releases(here, methods, 2, 7, model=Halting())
+    _, utilities = studies.compared(here, drawn, SECRETS, attackers, 40, 7)
+    told = utilities[utilities["quantity"] == "given up"]
+    assert told[["method", "value", "sd"]].values.tolist() == [[studies.MODEL, 0.5, 0.0]]
+
+
 def test_releases_of_a_setting_do_not_depend_on_the_others():
     """The streams are named by method and strength, and each draw is fresh."""
     here = case()

@@ -156,6 +156,26 @@ def test_a_language_model_goes_through_the_same_study(attackers):
     assert {studies.PRIOR, studies.COUNT, studies.PROVENANCE} <= set(errors["attack"])
 
 
+class Halting(Parrot):
+    """Writes half of the rows of a private file, on which it is asked for more than 200 at once, and no others."""
+
+    def complete(self, prompts, max_new_tokens, temperature, seed):
+        told = len(prompts) // 2 if len(prompts) > 200 else 0
+        written = super().complete(prompts, max_new_tokens, temperature, seed)
+        return written[:told] + [""] * (len(prompts) - told)
+
+
+def test_private_rows_that_a_model_gave_up_on_are_counted_and_no_shadow_rows(attackers):
+    made = studies.rewriters([studies.MODEL, "every row afresh"], PUBLIC, SCHEMA, Halting())
+    _, costs = studies.by_share(
+        TARGET, PUBLIC, SHADOW, SECRET, SCHEMA, [0.5], made, attackers,
+        gamma=24, nearest=12, draws=2, shadow_draws=1, public_seed=5, seed=7,
+    )  # fmt: skip
+    told = costs[costs["quantity"] == "given up"]
+    assert told[["rewriter", "value"]].values.tolist() == [[studies.MODEL, 0.5]]
+    assert made[studies.MODEL][0].report.given_up > len(SHADOW)
+
+
 def test_figures_are_drawn_from_records(found):
     import matplotlib as mpl
 

@@ -164,10 +164,12 @@ class PublicTexts:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """One release: texts, and the labels assigned to them, int[n, a], where the method assigns any."""
+    """One release: texts, the labels assigned to them, int[n, a], where the method assigns any, and how many rows its
+    language model gave up on, where one writes."""
 
     texts: tuple[str, ...]
     labels: np.ndarray | None = None
+    given_up: int | None = None
 
 
 def releases(
@@ -205,7 +207,7 @@ def releases(
             mechanism = case.one_table(strength) if method == ONE_TABLE else case.quantized(strength)
             rewriter = written_by(model, case) if method == MODEL else spliced
             released = mechanism.release(case.private, noise, rewriter=rewriter)
-            return Drawn(released.texts, released.targets)
+            return Drawn(released.texts, released.targets, rewriter.report.given_up if method == MODEL else None)
         if method == EVOLVED:
             return Drawn(case.evolved(strength).release(case.embed(texts), noise).texts)
         if method == LABELLED:
@@ -248,7 +250,8 @@ def compared(
         that are `heard`, counted and corrected; labels read exactly, where there are any; `PRIOR`, of method `PUBLIC`.
         utilities: method, strength, quantity, value, sd; quantities: the four metrics, their aggregate, "own words"
         (share of released words in clauses of private texts), "faithfulness" (share of rows whose labels are read as
-        assigned, where labels are assigned).
+        assigned, where labels are assigned), "given up" (share of rows that the language model could not write, of
+        `MODEL`).
     """
     import pandas as pd
 
@@ -284,6 +287,8 @@ def compared(
             values = {part: getattr(alike, part) for part in PARTS} | {"own words": own_words(one.texts, own)}
             if one.labels is not None:
                 values["faithfulness"] = quantization.faithfulness(read, one.labels)
+            if one.given_up is not None:
+                values["given up"] = one.given_up / len(one.texts)
             for quantity, value in values.items():
                 measured.setdefault(quantity, []).append(float(value))
         golds = {secret.name: secret(truth) for secret in secrets}

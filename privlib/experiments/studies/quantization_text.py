@@ -180,7 +180,8 @@ def attacks(
         errors: rewriter, attack, secret, gold, error, sd; with RAW and one HALF of the rows, which take the counting
         attacks only, sd 0. costs: rewriter, quantity, value, with quantities
         "hits", "false alarms" (of the detector; both 0 where it learnt nothing), "own words" (share of released words
-        that stand in clauses of private texts), "faithfulness" (as read).
+        that stand in clauses of private texts), "faithfulness" (as read), and of `MODEL` "given up" (share of the rows
+        of private releases that the model could not write).
     """
     import pandas as pd
 
@@ -202,6 +203,7 @@ def attacks(
         hits, alarms = (0.0, 0.0) if detector is None else (detector.hits, detector.false_alarms)
         found: dict[tuple[str, str], list[float]] = {}
         kept, faithful = [], []
+        lost = rewriter.report.given_up if name == MODEL else 0  # on shadow rows
         for _ in range(draws):
             targets = Shadow(rewriter)
             released = ours.release(private, noise, rewriter=targets)
@@ -225,6 +227,8 @@ def attacks(
         ]
         costs += [(name, "hits", hits), (name, "false alarms", alarms)]
         costs += [(name, "own words", float(np.mean(kept))), (name, "faithfulness", float(np.mean(faithful)))]
+        if name == MODEL:
+            costs.append((name, "given up", (rewriter.report.given_up - lost) / (draws * len(truth))))
     return (
         pd.DataFrame(errors, columns=["rewriter", "attack", "secret", "gold", "error", "sd"]),
         pd.DataFrame(costs, columns=["rewriter", "quantity", "value"]),
