@@ -90,8 +90,8 @@ def verdict(claim: Claim, records: Sequence[Record], *, small_grid: bool = False
     """Judge one claim that has a rule on records.
 
     The first alternative that holds on every record decides: a number is reproduced; a trend or order
-    reproduces a claim of that kind and is `trend only` for the others, as a bound always is. When none holds the claim is
-    contradicted, or `not at this size` where the rule says that the record is smaller.
+    reproduces a claim of that kind and is `trend only` for the others, as a bound always is. When none holds the
+    claim is contradicted, or `not at this size` where the rule says that the record is smaller.
     A record of another corpus that has none of the rows asked for is passed over. What is ours names the corpora of
     the rows that were judged: by their own column, else the record's.
     small_grid: whether no such row anywhere means that this profile does not run the claim (else it is an error).

@@ -11,10 +11,11 @@
 
 `number` holds when every selected row agrees within the tolerance: `5%` (the default), `abs X`,
 `rounding` (half a unit of the last digit written), `rounded up` (less than one such unit below),
-`exact`. `bound` holds when `number` does, and never reproduces: the value is one of another corpus. `trend` holds when Spearman's correlation is at least .8 in the stated direction in every
-group; `steady` when the spread of every group is within the tolerance. `order` holds when the
-intervals (columns low and high, or COLUMN_low and COLUMN_high; else the values themselves) are apart
-in every group. All parts of an alternative must hold. `smaller:` says that the record is of a smaller
+`exact`. `bound` holds when `number` does, and never reproduces: the value is one of another corpus.
+`trend` holds when Spearman's correlation is at least .8 in the stated direction in every group;
+`steady` when the spread of every group is within the tolerance. `order` holds when the intervals
+(columns low and high, or COLUMN_low and COLUMN_high; else the values themselves) are apart in every group.
+All parts of an alternative must hold. `smaller:` says that the record is of a smaller
 size than the claim, so that a miss is no contradiction; `seen:`, that whoever wrote the rule had seen
 values. `theorem`, `refuted`, `absent` and `setting` look at no record: they stand for a test that
 proves, a test that shows a counter-example, a value that our copy of the paper lost, and a choice of

@@ -31,7 +31,7 @@ class Candidates:
     were not read yet are judged, and those that never were count for nothing.
 
     Args:
-        units: texts -> unit vectors float64[n, d]; at most `batch` texts a call.
+        units: texts -> unit or zero vectors float64[n, d]; at most `batch` texts a call.
         target: unit vector float64[d].
         known: unit vectors of words and pieces by themselves; what is missing is added.
     """
@@ -57,11 +57,12 @@ class Candidates:
             some = fresh[first : first + self._batch]
             vectors = self._units(some)
             self._vectors.update(zip(some, vectors, strict=True))
-            self._cosines.update(zip(some, (vectors @ self.target).tolist(), strict=True))
+            cosines = np.where(vectors.any(axis=1), vectors @ self.target, -np.inf)
+            self._cosines.update(zip(some, cosines.tolist(), strict=True))
         return np.array([self._vectors[text] for text in texts]).reshape(len(texts), len(self.target))
 
     def cosines(self, texts: Sequence[str]) -> np.ndarray:
-        """Cosine of each text to the target: float64[n]."""
+        """Cosine of each text to the target, -inf where its vector is zero: float64[n]."""
         self.vectors(texts)
         return np.array([self._cosines[text] for text in texts])
 
@@ -78,12 +79,15 @@ class Candidates:
         return self._fluency.cost(likelihoods) if self._fluency else np.zeros(len(likelihoods))
 
     def score(self, texts: Sequence[str]) -> np.ndarray:
-        """Worth of each text, -inf where it was not judged; the worthiest becomes the best, when it beats the best."""
+        """Worth of each text, -inf where it was not judged; the worthiest becomes the best, when it beats the best.
+
+        No text is judged that could not beat the best if it were natural.
+        """
         worths = self.cosines(texts)
         if self._fluency:
             known = self._likelihoods
-            fresh = [text for text in sorted(dict.fromkeys(texts), key=self._farness) if text not in known]
-            fresh = fresh[: self._fluency.judged]
+            near = sorted((text for text in dict.fromkeys(texts) if text not in known), key=self._farness)
+            fresh = [text for text in near if self._cosines[text] > self.worth][: self._fluency.judged]
             if fresh:
                 likelihoods = np.asarray(self._fluency.judge(fresh), dtype=np.float64)
                 if likelihoods.shape != (len(fresh),) or not np.isfinite(likelihoods).all():
@@ -99,9 +103,14 @@ class Candidates:
             self.cosine = self._cosines[self.text]
         return worths
 
+    def nearest(self, texts: Sequence[str], count: int) -> list[str]:
+        """The `count` nearest of `texts`, nearest first."""
+        self.vectors(texts)
+        return sorted(dict.fromkeys(texts), key=self._farness)[:count]
+
     def top(self, count: int) -> list[str]:
         """The nearest texts so far, nearest first."""
-        return sorted(self._cosines, key=self._farness)[:count]
+        return self.nearest(list(self._cosines), count)
 
     def _farness(self, text: str) -> float:
         return -self._cosines[text]

@@ -17,7 +17,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import permutations
 from pathlib import Path
 from typing import Protocol
@@ -30,9 +30,11 @@ from privlib.synthesis.edits import Edit, Guesses, edited
 from privlib.synthesis.paraphrase import Generate, paraphrase
 from privlib.synthesis.writing import Writer, written
 
+_COUNTS = ("near", "vocabulary", "batch", "judged", "beams", "choices", "tried", "length")
+_COUNTS_FROM_NONE = ("seed", "edits", "rewrites", "drafts")
 _COMBINED = 8  # the best edits of a round, of places and words of their own, are also tried together
 _SHOWN = 10  # words shown to the writer
-_SEARCH = 3  # raised when the search changes what it finds, so that old cache entries are not taken
+_SEARCH = 4  # raised when the search changes what it finds, so that old cache entries are not taken
 
 
 class Inverter(Protocol):
@@ -87,7 +89,7 @@ class SearchInverter:
             needs `writer`.
         natural: nats a token that count nothing, >= 0: a text as likely as real ones is likely enough.
         judged: of the texts tried together, how many of the nearest are judged for fluency, >= 1; judging one costs as
-            much as embedding ten, and those not judged are not taken.
+            much as embedding twenty, and those not judged are not taken.
         drafts: texts written, one after another, >= 0; each is shown the words that the last one lacks.
         beams, choices, tried, length: of a draft, each >= 1; texts carried on, pieces proposed for each, how many of
             them are embedded, pieces at most.
@@ -127,13 +129,10 @@ class SearchInverter:
         if getattr(getattr(self.pool, "provenance", None), "public", True) is not True:
             raise ValueError("pool must be public text: this corpus is marked private, and its texts would be released")
         pool = tuple(checks.texts("pool", self.pool))
-        for name in ("near", "vocabulary", "batch", "judged", "beams", "choices", "tried", "length"):
-            checks.whole(name, getattr(self, name))
-        checks.whole("max_words", self.max_words, at_least=2)
-        for name in ("seed", "edits", "rewrites", "drafts"):
-            checks.whole(name, getattr(self, name), at_least=0)
-        checks.nonnegative("natural", self.natural)
-        if checks.nonnegative("fluency", self.fluency) and self.writer is None:
+        at_least = dict.fromkeys(_COUNTS, 1) | {"max_words": 2} | dict.fromkeys(_COUNTS_FROM_NONE, 0)
+        kinds = {name: partial(checks.whole, at_least=least) for name, least in at_least.items()}
+        checks.settle(self, **kinds, natural=checks.nonnegative, fluency=checks.nonnegative)
+        if self.fluency and self.writer is None:
             raise ValueError(f"fluency above 0 needs a writer that judges it, got {self.fluency!r} and none")
         if self.cache is not None and not self.label:
             raise ValueError("cache needs a label that names embed and generate, got none")
@@ -149,8 +148,8 @@ class SearchInverter:
     def search(self, centroids: np.ndarray, progress: bool = False) -> list[Inversion]:
         """One `Inversion` a row of released `centroids`, finite float[n, d], no row zero.
 
-        `progress` shows a bar. Raises ValueError for other centroids, or vectors from `embed` that are not finite, of
-        another shape or zero.
+        `progress` shows a bar. Raises ValueError for other centroids, or vectors from `embed` that are not finite or
+        of another shape, or a pool whose vectors are all zero; another text's zero vector only makes it infinitely far.
         """
         centroids = np.asarray(centroids, dtype=np.float64)
         if centroids.ndim != 2 or not np.isfinite(centroids).all() or not centroids.any(axis=1).all():
@@ -168,8 +167,7 @@ class SearchInverter:
         file = Path(self.cache) / f"{self._digest(target, self.label).hex()}.json"
         if file.is_file():
             try:
-                kept = json.loads(file.read_text("utf-8"))
-                return Inversion(**kept | {"steps": tuple(map(tuple, kept["steps"]))})
+                return _kept(json.loads(file.read_text("utf-8")))
             except (ValueError, TypeError, KeyError):
                 pass  # a damaged entry is searched and written again
         found = self._search(target)
@@ -186,8 +184,8 @@ class SearchInverter:
                 f"centroids must have the encoder's {self._pool_units.shape[1]} columns, got {len(target)}"
             )
         rng = np.random.default_rng(int.from_bytes(self._digest(target)))
-        cosines = self._pool_units @ target
-        nearest = np.argsort(-cosines, kind="stable")[: self.near]
+        cosines = np.where(self._pool_units.any(axis=1), self._pool_units @ target, -np.inf)
+        nearest = [i for i in np.argsort(-cosines, kind="stable")[: self.near] if cosines[i] > -np.inf]
         start, start_cosine = self.pool[nearest[0]], float(cosines[nearest[0]])
         judged = Fluency(self.writer.score, self.fluency, self.natural, self.judged) if self.fluency else None
         best = Candidates(self._units, target, self.batch, self._known, judged)
@@ -198,25 +196,26 @@ class SearchInverter:
             self._rewrite(best, rng)
             steps.append(("rewrite", best.cosine))
         for draft in range(self.drafts if self.writer else 0):
-            self._draft(best, again=draft > 0)
+            self._draft(best, again=bool(draft and best.text))
             steps.append(("draft", best.cosine))
         stale, guesses = 0, Guesses(*self._word_list, target)
-        for _ in range(self.edits):
+        for _ in range(self.edits if best.text else 0):
             before = best.worth
             self._edit(best, guesses, rng)
             steps.append(("words", best.cosine))
             stale = 0 if best.worth > before else stale + 1
             if stale == 2:
                 break
-        if not self.fluency and start_cosine > best.cosine:
+        if not best.text or (not self.fluency and start_cosine > best.cosine):
             return Inversion(start, start_cosine, start, start_cosine, tuple(steps))
         return Inversion(best.text, best.cosine, start, start_cosine, tuple(steps))
 
     def _splice(self, best: Candidates, texts: Sequence[str]) -> None:
         parts = list(dict.fromkeys(piece for text in texts for piece in pieces(text, self.max_words)))
-        best.score(parts)
-        pairs = (f"{first} {second}" for first, second in permutations(best.top(self.near // 2), 2))
-        best.score([pair for pair in pairs if len(pair.split()) <= self.max_words])
+        pairs = (f"{first} {second}" for first, second in permutations(best.nearest(parts, self.near // 2), 2))
+        parts += [pair for pair in pairs if len(pair.split()) <= self.max_words]
+        # Drafts come much nearer: what they follow is seldom worth judging, but for one text, as they may fail.
+        best.score(best.nearest(parts, 1) if self.drafts and self.writer else parts)
 
     def _rewrite(self, best: Candidates, rng: np.random.Generator) -> None:
         made = paraphrase(best.top(3), self.generate, 2, attempts=1, seed=int(rng.integers(2**31)))
@@ -269,9 +268,12 @@ class SearchInverter:
 
     @cached_property
     def _pool_units(self) -> np.ndarray:
-        if self.pool_vectors is None:
-            return self._units(self.pool)
-        return _unit_rows(self.pool_vectors, len(self.pool), "pool_vectors")
+        source = "embed" if self.pool_vectors is None else "pool_vectors"
+        vectors = self.embed(self.pool) if self.pool_vectors is None else self.pool_vectors
+        units = _unit_rows(vectors, len(self.pool), source)
+        if not units.any():
+            raise ValueError(f"{source} must give the pool vectors that are not all zero: none has a direction")
+        return units
 
     @cached_property
     def _word_list(self) -> tuple[list[str], np.ndarray]:
@@ -290,13 +292,22 @@ class SearchInverter:
     @cached_property
     def _settings(self) -> bytes:
         """Everything but models and centroid that decides a text, the way of searching included."""
-        names = ("seed", "near", "max_words", "vocabulary", "edits", "batch", "rewrites", "fluency")
-        names += ("natural", "judged", "drafts", "beams", "choices", "tried", "length")
+        names = (*_COUNTS, *_COUNTS_FROM_NONE, "max_words", "fluency", "natural")
         public = {name: getattr(self, name) for name in names}
         return json.dumps([_SEARCH, public, self.generate is not None, self.writer is not None, self.pool]).encode()
 
     def _units(self, texts: Sequence[str]) -> np.ndarray:
         return _unit_rows(self.embed(texts), len(texts), "embed")
+
+
+def _kept(entry: dict) -> Inversion:
+    """A cache entry as it was written; ValueError, TypeError or KeyError for anything else."""
+    kept = Inversion(**entry | {"steps": tuple((stage, cosine) for stage, cosine in entry["steps"])})
+    stages, cosines = [stage for stage, _ in kept.steps], [cosine for _, cosine in kept.steps]
+    told, numbers = [kept.text, kept.start, *stages], [kept.cosine, kept.start_cosine, *cosines]
+    if not all(type(each) is str for each in told) or not all(type(each) is float for each in numbers):
+        raise TypeError("entry must hold texts and floats")
+    return kept
 
 
 def pieces(text: str, max_words: int) -> list[str]:
@@ -312,10 +323,9 @@ def _words(texts: Sequence[str]) -> list[str]:
 
 
 def _unit_rows(vectors: np.ndarray, rows: int, source: str) -> np.ndarray:
+    """Rows of length 1; a zero vector stays zero, and its text is infinitely far from everything."""
     vectors = np.asarray(vectors, dtype=np.float64)
     if vectors.ndim != 2 or len(vectors) != rows or not np.isfinite(vectors).all():
         raise ValueError(f"{source} must give finite float[{rows}, d], got shape {vectors.shape}")
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    if not norms.all():
-        raise ValueError(f"{source} must give no zero vector: it has no direction")
-    return vectors / norms
+    return vectors / np.where(norms, norms, 1.0)

@@ -23,7 +23,13 @@ class Pulls:
         self._words, self._places, self._missed = [], [], []
 
     def learn(self, vectors: np.ndarray, places: Sequence[Hashable], missed: np.ndarray) -> None:
-        """Unit or zero `vectors`, float[n, d], of words tried at `places`, and the cosine less its guess for each."""
+        """Unit or zero `vectors`, float[n, d], of words tried at `places`, and the cosine less its guess for each.
+
+        What is infinite, of a text without direction, teaches nothing.
+        """
+        told = np.isfinite(missed)
+        vectors, missed = vectors[told], missed[told]
+        places = [place for place, kept in zip(places, told, strict=True) if kept]
         self._words = [*self._words, *_features(vectors)][-_REMEMBERED:]
         self._places = [*self._places, *places][-_REMEMBERED:]
         self._missed = [*self._missed, *missed][-_REMEMBERED:]

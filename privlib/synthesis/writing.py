@@ -95,7 +95,9 @@ def written(
         worth = cosines - aim.cost(-np.array([one.log_chance for one in longer]) / size)
         for text, value in zip(bare, worth.tolist(), strict=True):
             worths[text] = max(value, worths.get(text, -np.inf))
-        order = np.argsort(-worth, kind="stable")
+        order = [i for i in np.argsort(-worth, kind="stable") if worth[i] > -np.inf]
+        if not order:
+            break
         stale = 0 if worth[order[0]] > best else stale + 1
         best = max(best, float(worth[order[0]]))
         if stale == _PATIENCE:

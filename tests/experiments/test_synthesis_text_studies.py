@@ -6,13 +6,19 @@ import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from privlib import baselines, models
 from privlib.dp import Simulation
+from privlib.evaluation import embedding as measures
+from privlib.experiments import rules
+from privlib.experiments.figures import synthesis_ssp as figures
 from privlib.experiments.studies import synthesis_ssp as ssp
 from privlib.experiments.studies import synthesis_ssp_rows as tables
 from privlib.experiments.studies import synthesis_text as study
+from privlib.experiments.studies import synthesis_text_downstream as downstream
+from privlib.experiments.studies import synthesis_text_norms as lengths
 from privlib.experiments.studies import synthesis_text_scores as scores
 
 D = 12
@@ -149,18 +155,79 @@ def test_nearness_is_measured_to_what_was_inverted_and_likelihood_against_real_t
     assert len(asked) == len(set(asked))
 
 
+def test_the_gap_to_real_texts_is_told_by_budget_and_is_never_below_zero():
+    table = pd.DataFrame({
+        "kind": ["exact", "exact", "released", "exact"],
+        "method": [study.SEARCH, study.NEAREST, study.SEARCH, study.MEMBER],
+        "texts": 5, "nll": [2.0, 3.0, 5.0, 3.0], "nll_low": [1.0, 3.0, 4.0, 2.0], "nll_high": [2.5, 3.0, 6.0, 4.0],
+        "real_nll": 3.0,
+    })  # fmt: skip
+    rows = scores.budgets(table, 4.0).set_index("epsilon")
+    assert list(rows["method"]) == [study.SEARCH] * 2
+    told = rows[["gap", "gap_low", "gap_high"]]
+    assert told.loc[np.inf].tolist() == [1.0, 0.5, 2.0]
+    assert told.loc[4.0].tolist() == [2.0, 1.0, 3.0]
+    alone = scores.budgets(table.assign(nll_high=3.5), 4.0).set_index("epsilon")
+    assert alone.loc[np.inf, "gap_low"] == 0.0  # real texts' likelihood lies within the interval
+
+
+def test_norms_are_told_by_length_before_anything_is_normalised():
+    texts = ["word " * count for count in (8, 1, 2, 3, 4, 5, 6, 7, 100)]
+    short = SimpleNamespace(embed=lambda some: np.array([[1.0 / len(text.split()), 0.0] for text in some]))
+    rows = lengths.norms(short, [SimpleNamespace(name="own", texts=texts)], 8)
+    assert rows["words"].tolist() == [1.5, 3.5, 5.5, 7.5]
+    np.testing.assert_allclose(rows["norm"], [3 / 4, 7 / 24, 11 / 60, 15 / 112])
+    assert rows["texts"].tolist() == [2] * 4
+    encoder = models.encoder(cache=False)
+    pooled = lengths.unnormed(encoder)
+    assert (pooled.name, pooled.norm) == ("all-MiniLM-L6-v2, pooled", np.inf)
+    assert lengths.unnormed(pooled) is pooled
+    ends = pooled.embed(["rain", "It rained all day and we stayed in, as we do when the weather is like that."])
+    assert np.ptp(np.linalg.norm(ends, axis=1)) > 0.1
+    np.testing.assert_allclose(ends[0] / np.linalg.norm(ends[0]), encoder.embed(["rain"])[0], atol=1e-5)
+
+
 def test_labels_are_learnt_from_separate_groups_and_not_from_shuffled_ones():
     cluster = [CASE.target[i] for i in range(0, 800, 100)]
     labels = [int(CASE.codes[i]) for i in range(0, 800, 100)]
     shuffled = [0, 1, 0, 1, 0, 1, 0, 1]
     groups = {"right": (cluster, labels), "shuffled": (cluster, shuffled)}
-    rows = scores.learnt(CASE, RELEASES, groups, embed)
+    rows = downstream.learnt(CASE, RELEASES.picked(2), RELEASES, groups, embed)
     best = rows.groupby("source")["accuracy"].max()
     assert best["right"] == 1.0
     assert best["released centroids"] == 1.0
     one = rows[(rows["source"] == "shuffled") & (rows["method"] == "vote of 1")]["accuracy"].iloc[0]
     assert 0.3 < one < 0.7
     assert (rows["accuracy_low"] <= rows["accuracy"]).all()
+
+
+def test_picked_centroids_are_learnt_from_as_vectors_beside_as_many_texts():
+    picked = RELEASES.picked(4)
+    wrong = [1 - one.label for one in picked]
+    far = [CASE.target[int(np.argmax(CASE.private @ one.exact))] for one in picked]
+    rows = downstream.learnt(CASE, picked, RELEASES, {study.SEARCH: (far, wrong)}, embed)
+    few = rows[rows["method"] == "vote of 1"].set_index("source")
+    assert few.loc[[downstream.PICKED, study.SEARCH], "outputs"].tolist() == [4.0, 4.0]
+    assert few.loc[downstream.PICKED, "accuracy"] > 0.7
+    assert few.loc[study.SEARCH, "accuracy"] < 0.3  # its labels are the wrong ones
+
+
+def test_temperatures_are_read_off_the_sources_and_zero_is_the_text_alone():
+    named = [study.SEARCH, f"{study.AGAIN} at 0.7", f"{study.AGAIN} at 1.2", downstream.REAL]
+    table = pd.DataFrame({"source": named, "method": "vote of 1", "outputs": 2.0, "accuracy": [0.1, 0.2, 0.3, 0.4],
+                          "accuracy_low": 0.0, "accuracy_high": 1.0})  # fmt: skip
+    rows = downstream.temperatures(table, [0.7, 1.2])
+    assert rows[["temperature", "accuracy"]].to_numpy().tolist() == [[0.0, 0.1], [0.7, 0.2], [1.2, 0.3]]
+
+
+def test_private_evolution_is_grown_by_label_and_stands_beside_ours():
+    sizes = ssp.Evolving(6, 3, 3, near=5)
+    rows = downstream.against(CASE, SETTING, [8.0], sizes, 1)
+    at = rows[rows["method"] == "vote of 1"].set_index("source")
+    assert at["outputs"].to_dict() == dict.fromkeys([downstream.CENTROIDS, study.NEAREST, ssp.AUG_PE], 4.0)
+    assert (at["accuracy"] > 0.9).all()  # of the two halves' own places: labels were not mixed up
+    np.testing.assert_allclose(at["behind"], at.loc[ssp.AUG_PE, "accuracy"] - at["accuracy"])
+    assert (rows["epsilon"] == 8.0).all()
 
 
 def test_utility_of_few_outputs_is_below_that_of_all():
@@ -173,7 +240,8 @@ def test_utility_of_few_outputs_is_below_that_of_all():
 def test_paraphrases_keep_the_label_of_their_centroid():
     picked = RELEASES.picked(2)
     found = {study.RELEASED: [SimpleNamespace(text="own 1"), SimpleNamespace(text="own 500")]}
-    groups = study.learnable(picked, found, {0.7: [("own 2", "own 3"), ()]})
+    groups = study.learnable(picked, found, {0.7: [("own 2", "own 3"), ()]}, ["own 7", "own 507"])
+    assert groups[study.MEMBER] == (["own 7", "own 507"], [0, 1])
     assert groups[f"{study.AGAIN} at 0.7"] == (["own 1", "own 500", "own 2", "own 3"], [0, 1, 0, 0])
     clusters = study.clusters(CASE, picked, found, {0.7: [("own 2", "own 3"), ()]}, RELEASES)
     assert clusters[f"{study.AGAIN} at 0.7"] == (["own 1", "own 2", "own 3", "own 500"], [0, 0, 0, 1])
@@ -239,6 +307,21 @@ def test_probes_stay_far_and_a_method_that_copies_them_is_caught():
     assert at.loc["copies", "worst_low"] > 0.3
 
 
+def test_protection_is_told_at_every_t_and_drawn_at_the_least_and_the_largest():
+    runs = {ssp.PLAIN: METHODS.runs()[ssp.PLAIN]}
+    rows = tables.protection(PLANTED, runs, NEAR, SUPPORT, [10, 30, 400], 2)
+    assert rows.groupby("frequency")["texts"].first().to_dict() == {10: 3, 30: 3, 400: 1203}
+    steady = "mean steady over frequency where frequency{} and psi=1.0"
+    with pytest.raises(rules.NoRows):  # as with two values of t
+        rules.evaluate(rules.Alternative("trend", steady.format("<400")), rows, "abs 0.02")
+    assert not rules.evaluate(rules.Alternative("trend", steady.format("<=400")), rows, "abs 0.02").holds
+    bounds = SimpleNamespace(rows=tables.bounds(METHODS, NEAR, 10, 1))
+    drawn = figures.draw_protection(SimpleNamespace(rows=rows), bounds)
+    titles = [axes.get_title(loc="left").split(" others")[0] for axes in drawn.axes]
+    assert titles[:2] == ["texts with fewer than 10", "texts with fewer than 400"]
+    assert len(titles) == 3
+
+
 def test_neighbours_and_distances_tell_frequent_from_infrequent():
     runs = METHODS.runs()
     rows = tables.neighbours(PLANTED, runs, NEAR, [0, 50, 10000])
@@ -263,6 +346,42 @@ def test_heavy_cells_are_found_by_sampling_and_by_the_curator():
     found = tables.heavy({8.0: silent}).set_index(["method", "score"])["value"]
     assert found[ssp.LOCAL, "recall"] == 0.0
     assert (ssp.LOCAL, "precision") not in found.index
+
+
+def test_the_gap_to_a_curator_is_its_score_less_ours():
+    centres, away = PLANTED.private[:1200:300], -np.eye(D)[:4]
+    given = {ssp.PLAIN: away, ssp.CENTRAL: centres}
+    stand_in = SimpleNamespace(
+        case=PLANTED, setting=SUPPORT, nearest_texts=lambda outputs: -outputs,
+        released=lambda method, seed: SimpleNamespace(centroids=given[method]),
+    )  # fmt: skip
+    rows = tables.curator_gaps({16.0: stand_in}, 2).set_index("outputs")
+    assert rows.loc[ssp.PLAIN, ["ours", "curator", "gap"]].tolist() == [0.0, 1.0, 1.0]
+    assert rows.loc[ssp.TEXTS, "gap"] == -1.0  # of the public texts: turned round here, and the gap with them
+    assert rows["runs"].tolist() == [2, 2]
+    rows = tables.curator_gaps({8.0: METHODS}, 3).set_index("outputs")
+    assert (rows["gap_low"] <= rows["gap"]).all()
+    ours = [METHODS.released(ssp.PLAIN, seed).centroids for seed in SUPPORT.seeds[:3]]
+    expected = [measures.utility(made, PLANTED.private[~PLANTED.probe], 0.6).f1 for made in ours]
+    assert rows.loc[ssp.PLAIN, "ours"] == pytest.approx(np.mean(expected))
+    given[ssp.CENTRAL] = np.empty((0, D))
+    assert tables.curator_gaps({16.0: stand_in}, 2).empty
+
+
+def test_a_rewrite_is_written_once_and_hangs_on_its_text_and_seed(monkeypatch):
+    asked = []
+
+    def complete(prompts, max_new_tokens, temperature, seed):
+        asked.append((len(prompts), seed))
+        return [f"said {prompt.split()[-2]} by {seed}" for prompt in prompts]
+
+    monkeypatch.setattr(models, "language_model", lambda: SimpleNamespace(complete=complete))
+    case = dataclasses.replace(PLANTED, encoder=models.encoder(cache=False))
+    made = ssp.evolving(case, ssp.Evolving(12, 3, 2), 8.0, 1e-5, "model", 1)
+    first = made.vary(["public 1", "public 2"], 5)
+    assert made.vary(["public 2", "public 3", "public 1"], 5)[::2] == first[::-1]
+    assert [count for count, _ in asked] == [2, 1]
+    assert made.vary(["public 1"], 6) != first[:1]
 
 
 def test_utility_is_scored_for_each_epsilon_between_references():

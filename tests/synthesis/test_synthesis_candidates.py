@@ -57,17 +57,37 @@ def test_the_nearest_that_were_not_read_yet_are_judged_and_the_others_count_for_
 
     def judge(texts):
         read.append(list(texts))
-        return np.array([9.0 if text == "a" else 1.0 for text in texts])
+        return np.array([{"a": 9.0, "aa": 8.0}.get(text, 1.0) for text in texts])
 
     best = candidates(fluency=Fluency(judge, 0.1, 4.0, 2))
     worths = best.score(["aaa", "a", "aaaa", "aa"])
     assert read == [["a", "aa"]]
-    np.testing.assert_allclose(worths, [-np.inf, np.cos(np.pi / 20) - 0.5, -np.inf, np.cos(np.pi / 10)])
+    np.testing.assert_allclose(worths, [-np.inf, np.cos(np.pi / 20) - 0.5, -np.inf, np.cos(np.pi / 10) - 0.4])
     assert best.text == "aa"
     worths = best.score(["aaaa", "a", "aaa", "aa"])
     assert read[1:] == [["aaa", "aaaa"]]
     assert np.isfinite(worths).all()
-    assert best.text == "aa"
+    assert best.text == "aaa"
+
+
+def test_no_text_is_read_that_could_not_be_worth_more():
+    read = []
+    best = candidates(fluency=Fluency(lambda texts: read.extend(texts) or np.full(len(texts), 5.0), 0.1, 4.0, 2))
+    best.score(["aaa"])
+    worths = best.score(["aaaa", "aaaaa", "aa"])  # at .89 less .1, "aaa" is beaten by what is nearer than .79
+    assert read == ["aaa", "aa", "aaaa"]
+    np.testing.assert_allclose(worths, [np.cos(np.pi / 5) - 0.1, -np.inf, np.cos(np.pi / 10) - 0.1])
+    best.score(["aaaaaa"])
+    assert len(read) == 3
+
+
+def test_a_text_without_direction_is_infinitely_far():
+    best = candidates(lambda texts: np.array([[0.6, 0.8] if text == "b" else [0.0, 0.0] for text in texts]))
+    np.testing.assert_array_equal(best.score(["a"]), [-np.inf])
+    assert best.text == ""
+    np.testing.assert_allclose(best.score(["a", "b"]), [-np.inf, 0.6])
+    assert best.text == "b"
+    assert best.nearest(["a", "b"], 1) == ["b"]
 
 
 def test_pieces_are_embedded_once_in_lower_case_and_marks_pull_nowhere():

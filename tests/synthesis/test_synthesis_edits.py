@@ -125,6 +125,13 @@ def test_expectations_are_those_of_the_gaussian_process():
             assert pulls.expected(asked, there)[row, column] == pytest.approx(np.dot(cross, weights))
 
 
+def test_a_text_without_direction_teaches_nothing():
+    words, pulls, other = UNITS[:3], Pulls(), Pulls()
+    pulls.learn(words, ["a", "b", "c"], np.array([0.1, -np.inf, 0.2]))
+    other.learn(words[[0, 2]], ["a", "c"], np.array([0.1, 0.2]))
+    np.testing.assert_array_equal(pulls.expected(UNITS[5:7], ["b", "c"]), other.expected(UNITS[5:7], ["b", "c"]))
+
+
 def test_edits_at_several_places_keep_their_places():
     words = ["a", "b", "c"]
     assert edited(words, []) == "a b c"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from types import SimpleNamespace
 
@@ -140,7 +141,9 @@ def test_a_killed_search_resumes_with_the_centroids_it_had(tmp_path):
     silent = Counting(fails_after=0)
     assert search(embed=silent, cache=folder, label="sum").search(CENTROIDS) == whole
     assert folder.stat().st_mode & 0o077 == 0
-    for text in ("", "{}", '{"text": 1}', "[1]"):
+    entry = json.loads(min(folder.glob("*.json")).read_text())
+    wrong = [{"text": 3}, {"cosine": "far"}, {"start_cosine": None}, {"steps": [["words", True]]}, {"steps": "words"}]
+    for text in ("", "{}", '{"text": 1}', "[1]", *(json.dumps(entry | changed) for changed in wrong)):
         kept = min(folder.glob("*.json"))
         kept.write_text(text)
         assert search(cache=folder, label="sum").search(CENTROIDS) == whole
@@ -153,6 +156,48 @@ def test_the_cache_keeps_other_searches_apart(tmp_path, change):
     search(**settings).search(CENTROIDS[:1])
     search(**settings | change).search(CENTROIDS[:1])
     assert len(list(tmp_path.glob("*.json"))) == 2
+
+
+def test_numbers_of_numpy_are_settings_like_others_and_have_one_key(tmp_path):
+    settings = dict(cache=tmp_path, label="sum", edits=1)
+    plain = search(**settings, seed=3, near=4, fluency=0, natural=4).search(CENTROIDS[:1])
+    given = dict(seed=np.int64(3), near=np.int32(4), fluency=np.float32(0), natural=np.float64(4))
+    assert search(**settings, **given).search(CENTROIDS[:1]) == plain
+    assert len(list(tmp_path.glob("*.json"))) == 1
+
+
+def blinded(word: str):
+    """An encoder to which texts with `word` have no direction."""
+    return lambda texts: np.array(
+        [0 * embed([text])[0] if word in text.lower() else embed([text])[0] for text in texts]
+    )
+
+
+def test_a_text_without_direction_is_never_taken_and_ends_no_search():
+    """Of the words, of pieces and edits, and of the pool, the nearest text included."""
+    plain = search().search(CENTROIDS)
+    blind = search(embed=blinded("doctor")).search(CENTROIDS)
+    assert any("doctor" in one.text.lower() for one in plain)
+    for one in blind:
+        assert "doctor" not in one.text.lower()
+        assert "doctor" not in one.start.lower()
+        assert np.isfinite([one.cosine, one.start_cosine, *(cosine for _, cosine in one.steps)]).all()
+
+
+@pytest.mark.parametrize("fluency", [0.0, 0.1])
+@pytest.mark.parametrize("text", [POOL[3], POOL[1]], ids=["short", "longer than what is made"])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_the_only_text_with_a_direction_is_found_be_it_opposite(text, side, fluency):
+    def continuations(prompt, beginnings, count):
+        return [[(" pill", -1.0)] for _ in beginnings]
+
+    writer = SimpleNamespace(score=lambda texts: np.zeros(len(texts)), continuations=continuations)
+    finder = search(
+        embed=lambda texts: embed(texts) * [[one == text] for one in texts], writer=writer, drafts=2, fluency=fluency
+    )
+    (found,) = finder.search(side * embed([text]))
+    assert found.text == found.start == text
+    assert found.cosine == pytest.approx(side)
 
 
 def test_rewrites_are_kept_when_they_are_nearer():

@@ -133,6 +133,15 @@ def test_it_stops_when_nothing_comes_nearer():
     assert len(writer.asked) == 5  # the first and four that were not nearer
 
 
+def test_texts_without_direction_are_not_carried_on():
+    writer = Scripted((" doctor", -0.1), (" bus", -1.0), (" pill", -2.0))
+    blind = aim(CENTROIDS[0], embed=lambda texts: embed(texts) * [["doctor" not in text] for text in texts])
+    made = written(writer, ["x"], blind, **SIZES)
+    assert "doctor" not in made[0]
+    assert not any("doctor" in text for asked in writer.asked for text in asked)
+    assert written(Scripted((" doctor", -0.1)), ["x"], blind, **SIZES) == ["doctor"]
+
+
 # ------------------------------------------------------------------------------------------ in the search
 def search(**changes) -> SearchInverter:
     given = dict(embed=embed, pool=POOL, max_words=8, writer=MODEL, drafts=1, edits=3, batch=32, length=6, natural=0.0)
@@ -167,6 +176,20 @@ def test_only_the_nearest_few_are_judged():
     search(writer=Counting(POOL), fluency=0.1, judged=3).search(CENTROIDS[:1])
     assert asked
     assert max(asked) <= 3
+
+
+def test_of_the_pieces_that_a_draft_follows_one_is_judged():
+    """They are seldom kept; without drafts, as many as of anything are judged."""
+    asked = []
+
+    class Counting(BigramModel):
+        def score(self, texts):
+            asked.append(len(texts))
+            return super().score(texts)
+
+    for drafts in (1, 0):
+        search(writer=Counting(POOL), fluency=0.1, judged=3, edits=0, drafts=drafts).search(CENTROIDS[:1])
+    assert asked == [1, 3, 3]
 
 
 def test_a_draft_is_a_step_and_what_it_finds_is_kept():

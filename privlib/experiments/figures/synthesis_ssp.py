@@ -46,10 +46,11 @@ def draw_distances(record: Record) -> Figure:
 
 
 def draw_protection(record: Record, bounds: Record) -> Figure:
-    """delta* by reach on a log axis, a panel a t, a line a method with its interval; below what is proved."""
+    """delta* by reach on a log axis, a line a method with its interval, at the least and the largest t; below what is
+    proved."""
     import matplotlib.pyplot as plt
 
-    frequencies = sorted(set(record.rows["frequency"]))
+    frequencies = sorted({record.rows["frequency"].min(), record.rows["frequency"].max()})
     figure, panels = plt.subplots(len(frequencies) + 1, 1, figsize=(WIDTH, 3.0 * len(frequencies) + 2.6), sharex=True)
     methods = list(dict.fromkeys(record.rows["method"]))
     for axes, frequency in zip(panels, frequencies, strict=False):

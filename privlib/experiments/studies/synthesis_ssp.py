@@ -181,14 +181,25 @@ def evolving(case: Case, sizes: Evolving, epsilon: float, delta: float, writer: 
 
 
 def _by_model(known: Mapping[str, np.ndarray], encoder: Encoder, seed: int) -> tuple[Callable, Callable]:
-    """Rewrites by the packaged model, empty where it gave none, and an embedder that knows the public texts."""
+    """Rewrites by the packaged model, empty where it gave none, and an embedder that knows the public texts.
+
+    A rewrite hangs on its text and its seed alone, and every run of one mechanism asks with the same seeds: each is
+    written once.
+    """
     from privlib import models
 
     model, raw, met = models.language_model(), replace(encoder, cached=False), dict(known)
+    told: dict[tuple[str, int], str] = {}
 
     def vary(some: Sequence[str], drawn: int) -> list[str]:
-        made = synthesis.paraphrase(some, model.complete, attempts=1, max_new_tokens=32, seed=(seed + drawn) % 2**31)
-        return [group[0] if group else "" for group in made.texts]
+        fresh = [text for text in dict.fromkeys(some) if (text, drawn) not in told]
+        if fresh:
+            chosen = (seed + drawn) % 2**31
+            made = synthesis.paraphrase(fresh, model.complete, attempts=1, max_new_tokens=32, seed=chosen)
+            told.update(
+                ((text, drawn), group[0] if group else "") for text, group in zip(fresh, made.texts, strict=True)
+            )
+        return [told[text, drawn] for text in some]
 
     def embed(some: Sequence[str]) -> np.ndarray:
         fresh = [text for text in some if text not in met]

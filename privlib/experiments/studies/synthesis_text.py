@@ -239,11 +239,17 @@ def texts(
 
 
 def learnable(
-    picked: Sequence[Centroid], found: Mapping[str, Sequence[Inversion]], again: Mapping[float, Sequence[Sequence[str]]]
+    picked: Sequence[Centroid],
+    found: Mapping[str, Sequence[Inversion]],
+    again: Mapping[float, Sequence[Sequence[str]]],
+    members: Sequence[str],
 ) -> dict[str, tuple[list[str], list[int]]]:
-    """Texts of released centroids with their labels: as found, and with their paraphrases at each temperature."""
+    """Texts of released centroids with their labels: as found, and with their paraphrases at each temperature.
+
+    Beside them as many real texts, `members`: one of each centroid's cell.
+    """
     labels, plain = [one.label for one in picked], [one.text for one in found[RELEASED]]
-    groups = {SEARCH: (plain, labels)}
+    groups = {SEARCH: (plain, labels), MEMBER: (list(members), labels)}
     for heat, told in again.items():
         more = [(text, label) for group, label in zip(told, labels, strict=True) for text in group]
         groups[f"{AGAIN} at {heat:g}"] = (plain + [text for text, _ in more], labels + [label for _, label in more])

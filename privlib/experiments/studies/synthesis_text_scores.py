@@ -1,4 +1,4 @@
-"""What texts made of released centroids are worth: nearness, likelihood, utility, variety, labels learnt from them."""
+"""What texts made of released centroids are worth: nearness, likelihood, utility, variety."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privlib.evaluation import diversity, downstream
+from privlib.evaluation import diversity
 from privlib.evaluation import embedding as measures
 from privlib.experiments.studies.synthesis_text import EXACT, Case, Centroid, Releases, unit_rows
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from privlib.synthesis import Inversion
 
-VOTES = (1, 5, 10, 20)
 SCORES = ("precision", "recall", "f1", "l2")
 # The last bits of an embedding depend on the batch and the machine, and may turn a word and then the rest of a text.
 # With two or three texts a mean moves by as much as one text does, its interval by more, a share over its whole range.
@@ -33,8 +32,8 @@ WEIGHED_BANDS |= {name: ("abs", 3.0) for name in ("cosine_low", "cosine_high")} 
 WEIGHED_BANDS |= {name: ("abs", 20.0) for name in ("nll_low", "nll_high")}
 UTILITY_BANDS = {f"{score}{end}": ("abs", 0.5) for score in SCORES for end in ("", "_low", "_high")}
 UTILITY_BANDS |= {"outputs": ("abs", 5.0)}
-LEARNT_BANDS = {name: ("abs", 0.3) for name in ("accuracy", "accuracy_low", "accuracy_high")}
-LEARNT_BANDS |= {"outputs": ("abs", 5.0)}
+BUDGET_BANDS = {name: NEARNESS_BANDS[name] for name in ("nll", "real_nll", "texts")}
+BUDGET_BANDS |= {"gap": NEARNESS_BANDS["nll"]} | {name: NEARNESS_BANDS["nll_low"] for name in ("gap_low", "gap_high")}
 TIME_BANDS = {"seconds": ("rel", 30.0)}  # of the machine at hand, and of how busy it is
 VARIETY_BANDS = {"self_bleu": ("abs", 0.5), "texts": ("abs", 8.0), "clusters": ("abs", 3.0)}
 Texts = Mapping[tuple[str, str], Sequence[tuple[int, str]]]
@@ -68,6 +67,27 @@ def nearness(
         row |= {"ratio_high": math.exp(likelihoods.high - truth.median)}
         row |= {"natural": likelihoods.natural, "perplexity": likelihoods.perplexity, "real_nll": truth.median}
         rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def budgets(nearness: pd.DataFrame, epsilon: float) -> pd.DataFrame:
+    """How far the texts' likelihood is from real texts', by budget: rows of `nearness`, exact centroids at infinity.
+
+    One row a (method, epsilon), of methods that have both: gap = |nll - real_nll| of the medians, with the least and
+    the largest that nll's interval allows.
+    """
+    import pandas as pd
+
+    rows = []
+    for method, part in nearness.groupby("method", sort=False):
+        if len(part) < 2:
+            continue
+        for one in part.itertuples():
+            ends = one.nll_low - one.real_nll, one.nll_high - one.real_nll
+            row = {"method": method, "epsilon": math.inf if one.kind == EXACT else epsilon, "texts": one.texts}
+            row |= {"nll": one.nll, "real_nll": one.real_nll, "gap": abs(one.nll - one.real_nll)}
+            row["gap_low"] = 0.0 if ends[0] <= 0 <= ends[1] else min(map(abs, ends))
+            rows.append(row | {"gap_high": max(map(abs, ends))})
     return pd.DataFrame(rows)
 
 
@@ -160,48 +180,6 @@ def utilities(
             row |= {score: float(part[score].mean()), f"{score}_low": float(part[score].min()),
                     f"{score}_high": float(part[score].max())}  # fmt: skip
         rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def learnt(case: Case, releases: Releases, groups: Mapping[str, tuple[Sequence[str], Sequence[int]]], embed: Callable):
-    """Accuracy on held-out texts by what was learnt from and how, mean over seeds with Student's interval.
-
-    Learnt from: all released centroids, the cells' exact means, as many real texts as centroids, and `groups`: name ->
-    (texts, their labels). How: votes of the k nearest (k larger than the outputs left out), and logistic regression.
-    """
-    import pandas as pd
-
-    sources: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {"released centroids": [], "real texts": []}
-    for seed in releases.setting.seeds:
-        parts = releases.run(seed)
-        labels = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-        sources["released centroids"].append((np.concatenate([part.centroids for part in parts]), labels))
-        rng = np.random.default_rng(seed)
-        drawn = rng.choice(len(case.private), len(labels), replace=False)
-        sources["real texts"].append((case.private[drawn], case.codes[drawn]))
-    sources["exact centroids"] = [releases.exact()]
-    sources |= {
-        name: [(np.asarray(embed(some), np.float64), np.asarray(codes))] for name, (some, codes) in groups.items()
-    }
-    rows = []
-    for source, runs in sources.items():
-        found: dict[str, list[downstream.Accuracy]] = {}
-        for outputs, labels in runs:
-            votes = [k for k in VOTES if k <= len(outputs)]
-            told = downstream.vote_accuracies(outputs, labels, case.tested, case.tested_codes, votes)
-            for k, accuracy in told.items():
-                found.setdefault(f"vote of {k}", []).append(accuracy)
-            if len(np.unique(labels)) > 1:
-                told = downstream.classifier_accuracy(outputs, labels, case.tested, case.tested_codes)
-                found.setdefault("logistic regression", []).append(told)
-        for method, accuracies in found.items():
-            mean, low, high = student([one.accuracy for one in accuracies])
-            if len(accuracies) == 1:
-                low, high = accuracies[0].interval()
-            outputs = float(np.mean([len(made) for made, _ in runs]))
-            rows.append({"source": source, "method": method, "seeds": len(accuracies), "outputs": outputs,
-                         "accuracy": mean, "accuracy_low": low, "accuracy_high": high,
-                         "prior": accuracies[0].prior, "held_out": accuracies[0].texts})  # fmt: skip
     return pd.DataFrame(rows)
 
 
