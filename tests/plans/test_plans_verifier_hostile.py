@@ -99,6 +99,16 @@ REPEATED = {
     "marks": "e\u0301\u202e\x00 ",
     "emphasis": "**",
     "surrogates": "\ud800",
+    "people": "every guest who raised ",
+    "nobody": "nobody who ",
+    "questions": "who leads? cold food. ",
+    "verbs without object": "long wait leads, ",
+    "echoes": "is it? it is indeed not ",
+    "medals": "wins gold and silver, ",
+    "items": "- carpets\n- long wait\n",
+    "items between semicolons": "long wait; carpets; ",
+    "steps of the method": "long wait, noise and ",
+    "unranked": "does not rank cold food, ",
 }
 
 

@@ -5,24 +5,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from privlib.plans.verifier import lexicon, topics
-from privlib.plans.verifier.clauses import clauses
 from privlib.plans.verifier.owners import Owners
 from privlib.plans.verifier.promises import UNTRUE, negated
 from privlib.plans.verifier.tokens import Token
 from privlib.plans.verifier.words import Contents
 
 _NOT = frozenset(w for w in lexicon.NEGATIONS if w not in ("no", "nor", "hardly", "without", "neither", "nowhere"))
-_LICENCES = frozenset(("only", "just", "merely", "simply", "say", "says", "tell", "tells", "mean", "means", "apart"))
-_LICENCES |= {"order", "ordered", "ranked", "rank", "decide", "whether", "told", "know", "separated", "difference"}
-_LICENCES |= {"all", "everything", "every", "everyone", "everybody"}
-_LICENCES |= {"exact", "exactly", "precise", "true", "known", "meaningful", "why", "who", "how", "explain"}
-_OWN = frozenset(("that", "which", "who", "i", "we", "you"))
 _GAINS = frozenset(("has", "have", "had", "gets", "got", "earned", "earns", "found", "finds", "won", "wins", "takes"))
 _GAINS |= {"took", "holds", "held", "given", "gained", "received", "receives", "makes", "made", "deserved", "claims"}
-_KEPT = lexicon.SINGULARS | {"mention", "trace", "sign", "place", "room", "space", "line", "row"}
+_SPOTS = frozenset(("row", "line", "entry", "mention", "rank", "place", "spot"))
+_KEPT = _SPOTS | lexicon.SINGULARS | {"mention", "trace", "sign", "place", "room", "space", "line", "row"}
 _ABOUT = frozenset(("called", "for", "named", "of", "on", "about", "labelled", "as"))
 _LEAVES = frozenset(
     [
@@ -135,11 +129,7 @@ def denials(tokens: list[Token], first: int, last: int, free: Sequence[bool], cl
             end = 0  # "there is no A"
         elif word == "no" and k > first and tokens[k - 1].text in _GAINS:
             plan = {t.text for t in tokens[max(first, k - 4) : k]} & _PLAN
-            end = (
-                0
-                if (after[0] in ("row", "line", "entry", "mention") and _ends(after[1:])) or (after[0] == "" and plan)
-                else None
-            )
+            end = 0 if (after[0] in _SPOTS and _ends(after[1:])) or (after[0] == "" and plan) else None
         elif (reach := _missing(tokens, k, first, last, free, after)) is not None:
             end = None if negated(tokens, free, first, k) else reach
         elif word in _LEAVES and "" in after[:3] and not negated(tokens, free, first, k):
@@ -151,30 +141,6 @@ def denials(tokens: list[Token], first: int, last: int, free: Sequence[bool], cl
     return found
 
 
-def unlicensed(
-    tokens: list[Token], first: int, last: int, free: Sequence[bool], claimed: Collection[int]
-) -> list[Phrase]:
-    """Verbs denied in a clause with a label that deny no claim at `claimed`, and so can only deny that it is there.
-
-    Licensed are two denials that cancel out, "not only", "not all", what leaves something unsaid or unordered, what a
-    relative clause or the writer denies, "not A" beside B, and a denial that only repeats the verb of another sentence.
-    """
-    found = []
-    for begin, end, _ in clauses(tokens, first, last):
-        denied = [k for k in range(begin, end) if free[k] and tokens[k].text in DENYING]
-        if all(free[begin:end]) or len(denied) % 2 == 0 or any(k in claimed for k in range(begin, end)):
-            continue
-        k = denied[0]
-        after = [token.text for token in tokens[k + 1 : min(k + 7, end)]]
-        if ("at", "all") in pairwise(after):
-            after.remove("all")
-        before = {token.text for token in tokens[max(begin, k - 4) : k]}
-        short = k == begin or not after or after[-1] in ("either", "there", "so")
-        if tokens[k].text in _NOT and not short and not _LICENCES & set(after) and not _OWN & before:
-            found.append(Phrase(k, k + 1, "the plan admits this"))
-    return found
-
-
 def _missing(tokens: list[Token], k: int, first: int, last: int, free: Sequence[bool], after: list[str]) -> int | None:
     """How far words reach after k that say without a "not" that something was not admitted: "absent", "passed over"."""
     word = tokens[k].text
@@ -183,9 +149,12 @@ def _missing(tokens: list[Token], k: int, first: int, last: int, free: Sequence[
         return 3
     if (word in _GONE and told) or (word == "vain" and after[0] == "for"):
         return 0
-    unsaid = word[:2] == "un" and word[2:] in lexicon.ADMISSION | {"published"}
+    unsaid = word[:2] == "un" and word[2:] in lexicon.ADMISSION | {"published", "ranked", "named", "recorded"}
     if (unsaid or word in lexicon.ABSENT - {"nowhere"}) and _ends(after) and not all(free[max(first, k - 40) : k]):
-        return 0 if told or tokens[k - 1].text in ("remains", "remained", "goes", "went") else None
+        return 0 if told or tokens[k - 1].text in ("remains", "remained", "goes", "went", "left") else None
+    if word in ("but", "except", "save") and k > first and tokens[k - 1].text in ("all", "everything"):
+        listed = {t.text for t in tokens[k : min(k + 12, last)]} & (lexicon.ADMISSION | {"ranked", "named", "kept"})
+        return 0 if after[0] == "" and listed else None
     if word == "nowhere" and after[:2] == ["to", "be"]:
         return 2
     plan = {t.text for t in tokens[max(first, k - 4) : k]} & _PLAN
@@ -212,7 +181,7 @@ def _missing(tokens: list[Token], k: int, first: int, last: int, free: Sequence[
     if word == "missed" and after[0] == "the" and after[1] in ("cut", "list", "plan", "selection", "threshold"):
         return 2
     if (word in _AWAY and after[0] in _AWAY[word] and after[1] != "to") or (
-        word == "silent" and after[0] in ("on", "about", "regarding") and "" in after[1:4]
+        word == "silent" and after[0] in ("on", "about", "regarding") and not all(free[k + 2 : min(k + 5, last)])
     ):
         return 1
     said = {t.text for t in tokens[k : min(k + 14, last)]} & (lexicon.ADMISSION | {"kept"})
@@ -230,6 +199,10 @@ def _denied(after: list[str]) -> int | None:
         if word == "":
             return None
         if word in _SEES and "" in after[i + 1 : i + 3]:
+            return i + 1
+        if word == "let" and after[i + 1] in ("us", "you", "one", "me"):
+            return None
+        if (word == "ranked" and _ends(after[i + 1 :])) or (word in ("rank", "ranks") and not any(after[i + 1 :])):
             return i + 1
         if word in lexicon.ADMISSION | _CHOSEN or word in _MENTION or word in ("survive", "qualify", "figure"):
             return i + 1

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from privlib.plans.plan import DEFAULT_BIN_EDGES, SemanticPlan
-from privlib.plans.verifier import admission, lexicon, slots
+from privlib.plans.verifier import admission, denied, lexicon, listing, selfnamed, slots
 from privlib.plans.verifier.bins import read_bins
 from privlib.plans.verifier.judge import KINDS, Judge, Violation
 from privlib.plans.verifier.mentions import FOREIGN, Index
@@ -39,15 +39,18 @@ def verify(text: str, plan: SemanticPlan, universe: Sequence[str] | None = None)
     with mass_i - mass_j >= the comparison margin, (iv) a rank that the released ranks give, (v) public settings.
     `universe`: all public labels; labels not admitted are rejected. Without it, content words that are neither in
     the plan nor public are rejected.
-    Any string gives a verdict, in time linear in its length. Raises TypeError when `text` is no string.
+    Any string gives a verdict, in time linear in its length.
     With it, words from nowhere are rejected where they stand for an atom (in a list of atoms, as what a claim is
     about, as what the plan holds) or tell a cause or an advice; other prose passes.
     It reads English by rules: it may reject a supported claim in unusual words, and accept an unsupported one that
     no rule recognises. How often is measured on labelled texts (`experiments.studies.plans_verifier`).
-    Raises TypeError or ValueError when `universe` is not the plan's: its size, the admitted labels among it.
+    Raises TypeError when `text` is no string or `plan` no SemanticPlan; TypeError or ValueError when `universe` is not
+    the plan's: its size, the admitted labels among it.
     """
     if not isinstance(text, str):
         raise TypeError(f"text must be a string, got {type(text).__name__}")
+    if not isinstance(plan, SemanticPlan):
+        raise TypeError(f"plan must be a SemanticPlan, got {type(plan).__name__}")
     return _Reading(text, plan, None if universe is None else _checked_universe(universe, plan)).verdict()
 
 
@@ -98,9 +101,12 @@ class _Reading(Judge):
             odd_kind = disguise(self.text[token.start : token.end]) if token.kind == "word" and self.free[k] else None
             if odd_kind is not None:
                 self._reject(odd_kind, k, k + 1, "words and numbers must be in plain letters and digits")
+        ranges = sentences(self.tokens, self.text)
+        for phrase in listing.items(self.tokens, ranges, self.text, self.free, self.words) if self.universe else ():
+            self._reject("atom", phrase.first, phrase.last, phrase.message)
         carried: tuple[Group, ...] = ()
         at, line = 0, -1
-        for unit in units(self.tokens, sentences(self.tokens, self.text)):
+        for unit in units(self.tokens, ranges):
             first, last = unit.first, unit.last
             mentions = []
             while at < len(self.mentions) and self.mentions[at].first < last:
@@ -243,11 +249,12 @@ class _Reading(Judge):
         ]
         if not found:
             read = read | claimed | {k for order in orders for k in range(order.first, order.last)}
-            found = admission.unlicensed(self.tokens, first, last, self.free, read)
+            found = denied.unlicensed(self.tokens, first, last, self.free, read)
         if self.universe is not None:
             starts = [claim.first for claim in claims]
             found += admission.unknown_names(self.tokens, first, last, self.free, self.words, owners, starts)
             found += slots.vacant(self.tokens, first, last, self.free, self.words)
+            found += selfnamed.method_named(self.tokens, first, last, self.free, self.words, claimed)
             found += admission.inventions(self.tokens, first, last, self.free, self.words)
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from privlib.plans.verifier.tokens import Token
 
-_MARKS = frozenset((",", ":", ";", "(", ")", "?", "|", "–", "—", "→", "/", "…"))
+_MARKS = frozenset((",", ":", ";", "(", ")", "?", "&", "+", "|", "–", "—", "→", "/", "…"))
 _JOINS = frozenset(("and", "or", "nor", "but", "while", "whereas", "though", "although", "versus", "unlike", "so"))
 BESIDE = frozenset(("alongside", "besides", "plus", "including", "like", "unlike", "beside"))
 _WITH = frozenset(("along", "together", "next", "apart", "aside", "addition", "well", "such"))

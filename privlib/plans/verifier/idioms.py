@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from privlib.plans.verifier import lexicon as words
+from privlib.plans.verifier.medals import medal
 from privlib.plans.verifier.promises import negated as is_negated
 from privlib.plans.verifier.tokens import Token
 
 NEAR = 60  # tokens that a look around reaches
-_MEDALS = ["gold", "silver", "bronze"]
+_WHO = frozenset(("which", "what", "who"))
+_ENDS = frozenset(("", ".", ",", "!", ")", "and", "but", "here", "overall"))
+_OPENING = frozenset(("the", "a", "an", "so", "and", "here", ",", "yes", "overall", "-", '"', "“"))
+_OUT = frozenset(("comes", "come", "came", "out", "is", "was", "finishes", "finished", "still", "in", "well", "far"))
+_OUT |= words.NEGATIONS | {"does", "do", "did"}
 _OTHERS = ([","], ["others"], ["other"], ["the"], ["else"])
 
 
@@ -49,13 +54,14 @@ def idiom(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) 
         return Rank(i, i + 2 + (after[1:2] != [","]), 1, bottom=word != "above", negated=negated)
     if word in ("more", "less") and after[:1] == ["than"] and after[1:2] in (["anything"], ["everything"]):
         return Rank(i, i + 3, 1, bottom=word == "less", negated=negated)
-    alone = after[:1] in ([":"], ["goes"], ["went"], ["for"]) and (i == first or tokens[i - 1].kind == "mark")
-    if word in _MEDALS and (alone or _medals(tokens, max(first, i - NEAR), min(i + NEAR, last), free)):
-        return Rank(i, i + 1, _MEDALS.index(word) + 1, negated=negated)
+    if (won := medal(tokens, i, first, last, free)) is not None:
+        return Rank(i, won[1], won[0], negated=is_negated(tokens, free, first, i, 5))
     if (at := _at_an_end(tokens, i, first, last, free)) is not None:
         return Rank(i, i + 1, 1, bottom=at, negated=is_negated(tokens, free, first, i))
+    if (led := _led(tokens, i, first, last, free)) is not None:
+        return Rank(i, i + 1, 1, bottom=led, negated=negated)
     if word in ("winner", "leader") or (
-        word in ("win", "wins", "won") and after[:1] in ([], [","], ["."], ["and"], ["overall"], ["here"])
+        word in ("win", "wins", "won") and after[:1] in ([], [","], ["."], ["and"], ["overall"], ["here"], ["?"])
     ):
         if names(free, max(first, i - NEAR), i) > 1:
             return None  # of two that are named, a comparison
@@ -101,10 +107,38 @@ def idiom(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) 
     return None
 
 
-def _medals(tokens: list[Token], first: int, last: int, free: list[bool]) -> bool:
-    """Whether two medals are given in a sentence, and the words are not "from gold to bronze"."""
-    named = [k for k in range(first, last) if free[k] and tokens[k].text in _MEDALS][:2]
-    return len(named) > 1 and tokens[named[0] - 1].text != "from" and named[1] - named[0] > 2
+def _led(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> bool | None:
+    """Whether a verb of exceeding without an object gives the last (True) or first rank: "A leads", "which trails?".
+
+    The verb ends its clause. It is asked of no label ("which theme leads?") or told of the label that opens the
+    sentence, with no other before it: "of A and B, A leads" compares.
+    """
+    word = tokens[i].text
+    ends = tokens[i + 1].text if i + 1 < last else ""
+    front = word == "front" and tokens[i - 1].text == "in" and tokens[max(first, i - 2)].text in words.PLACING | {"out"}
+    denied = word == "lead" and tokens[i - 1].text in words.NEGATIONS  # "does not lead"
+    more = (
+        front
+        or denied
+        or word in ("ahead", "prevails", "triumphs")
+        or word in words.VERBS_MORE - words.PLACES | {"leads"}
+    )
+    if not more and word not in words.VERBS_LESS - words.PLACES - {"trailing", "<"}:
+        return None
+    if i - first > NEAR:
+        return None
+    if word in ("ahead", ">", "trailing", "exceeding") and not (word == "ahead" and tokens[i - 1].text in _OUT):
+        return None
+    if ends == "?" and {token.text for token in tokens[first : min(first + 3, i)]} & _WHO:
+        return not more if all(free[first:i]) else None
+    if ends not in _ENDS or names(free, first, i) != 1:
+        return None
+    opened = first
+    while opened < i and free[opened] and tokens[opened].text in _OPENING:
+        opened += 1
+    named = next(k for k in range(i - 1, first - 1, -1) if not free[k])
+    light = all(tokens[k].text in _OUT or tokens[k].text.endswith("ly") for k in range(named + 1, i))
+    return not more if not free[opened] and (light or front) else None
 
 
 def _at_an_end(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> bool | None:

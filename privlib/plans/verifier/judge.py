@@ -183,7 +183,11 @@ class Judge:
         margin = self.plan.comparison_margin
         if len({*more.atoms, *less.atoms}) == len(mass) == len(more.atoms) + len(less.atoms) > 2:
             margin = 0.0  # "trails all the others" gives a rank
-        if not all(mass[a] - mass[b] >= margin and a != b for a in more.atoms for b in less.atoms):
+        held = all(mass[a] - mass[b] >= margin and a != b for a in more.atoms for b in less.atoms)
+        if order.unranked:
+            if held:
+                self._reject("comparison", order.first, order.last, "the plan has these in this order")
+        elif not held:
             message = f"{self._names(more)} does not exceed {self._names(less)} by the margin"
             self._reject("comparison", order.first, order.last, message)
 

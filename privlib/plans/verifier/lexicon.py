@@ -122,8 +122,23 @@ def plain_words() -> frozenset[str]:
 @lru_cache(maxsize=1)
 def report_words() -> frozenset[str]:
     """Stems of the people, papers, times and steps of method that a report speaks of when it speaks of itself."""
-    listed = {word for line in _lines("report_words.txt") for word in line.partition(": ")[2].split()}
-    return frozenset(stem(word) for word in listed)
+    return frozenset(word for words in _report_stems().values() for word in words)
+
+
+def voices() -> frozenset[str]:
+    """Stems of the people that records come from."""
+    return _report_stems()["VOICES"]
+
+
+def method_words() -> frozenset[str]:
+    """Stems of the steps of method."""
+    return _report_stems()["METHOD"]
+
+
+@lru_cache(maxsize=1)
+def _report_stems() -> dict[str, frozenset[str]]:
+    read = [line.partition(": ") for line in _lines("report_words.txt")]
+    return {name: frozenset(map(stem, words.split())) for name, _, words in read}
 
 
 @lru_cache(maxsize=1)

@@ -26,6 +26,8 @@ _OVER = dict.fromkeys(("over", "above", "beyond", "past", "ahead"), 1)
 _OVER |= dict.fromkeys(("below", "behind", "beneath", "under", "underneath"), -1)
 _STOPS = frozenset(("and", "or", "is", "are", "with", "in", "of", "to", "from", "that", "which", "who", "by", "for"))
 _PREDICATES = _WEIGHS | {"is", "are", "was", "were", "poses", "draws", "drew", "takes", "makes", "causes", "being"}
+_TAKES = frozenset(("lead", "edge", "advantage", "over"))
+_RANKS = frozenset(("rank", "ranks", "ranked", "order", "orders", "ordered"))
 _PAIR = frozenset(("two", "both", "these", "them", "pair", "those"))
 
 
@@ -42,6 +44,7 @@ class Order:
     than: int | None
     pair: bool = False
     close: bool = False  # said that the order cannot be told (direction 0) or that the margin is passed (1)
+    unranked: bool = False  # "the plan does not rank A above B": true unless A has more by the margin
     follows: bool = False  # "A is followed by B": an order of ranks, which needs no margin
 
 
@@ -52,7 +55,8 @@ def read_orders(tokens: list[Token], first: int, last: int, free: list[bool], ta
         if not free[i] or i in taken:
             continue
         if tokens[i].text in words.MORE | {"more"} and _to_margin([t.text for t in tokens[i + 1 : min(i + 5, last)]]):
-            found.append(Order(i, i + 1, 1, None, close=True))
+            within = is_negated(tokens, free, first, i, 10)  # "do not differ by more than the margin"
+            found.append(Order(i, i + 1, 0 if within else 1, None, close=True))
             continue
         if _close(tokens, i, first, last):
             found.append(Order(i, i + 1, 0, None, close=True))
@@ -95,7 +99,8 @@ def read_orders(tokens: list[Token], first: int, last: int, free: list[bool], ta
             continue
         verb = tokens[i].text in words.VERBS_MORE | words.VERBS_LESS
         than = None if verb else _than(tokens, i, last, free)  # "ahead of B by more than the margin"
-        if direction and than is None and (verb or tokens[i].text in ("lead", "edge", "advantage", "over")):
+        alone = verb and near[:1] in ([], ["."], ["!"]) and _turned(tokens, i, first)  # "compared with B, A leads"
+        if direction and than is None and not alone and (verb or tokens[i].text in _TAKES):
             than = i + 1 + (i + 1 < last and tokens[i + 1].text in ("of", "over"))
         pair = than is None and any(
             tokens[k].text == "of" and {t.text for t in tokens[k + 1 : min(k + 3, last)]} & _PAIR
@@ -104,7 +109,10 @@ def read_orders(tokens: list[Token], first: int, last: int, free: list[bool], ta
         pair = pair or (than is None and i > first and tokens[i - 1].text == "the" and near[:1] != ["the"])
         if _passive(tokens, i, first, near):
             direction, than = -direction, i + 2
-        found.append(Order(i, i + 1, -direction if negated else direction, than, pair))
+        unranked = negated and not _RANKS.isdisjoint(t.text for t in tokens[max(first, i - 6) : i])
+        found.append(
+            Order(i, i + 1, -direction if negated and not unranked else direction, than, pair, unranked=unranked)
+        )
     return found
 
 
@@ -171,6 +179,10 @@ def _between(tokens: list[Token], i: int, first: int, last: int, free: list[bool
     while k > first and i - k <= 4 and free[k] and tokens[k].kind == "word" and tokens[k].text not in _STOPS:
         k -= 1
     return side if k < i - 1 and not free[k] and i - k <= 4 else None
+
+
+def _turned(tokens: list[Token], i: int, first: int) -> bool:
+    return bool({token.text for token in tokens[max(first, i - 24) : i]} & (_HELD - {"of", "between"}))
 
 
 def _passive(tokens: list[Token], i: int, first: int, near: list[str]) -> bool:

@@ -42,6 +42,7 @@ _BUT_NOT = frozenset(
         ("different", "from"),
     ]
 )
+_TURNS = 6  # denials in a row that are read
 _MISSES = frozenset(("lacks", "misses", "missed", "outside", "nobody"))
 UNTRUE = frozenset(
     (
@@ -68,24 +69,39 @@ _RELATIONS |= {"addition": "add_drop", "drop": "add_drop"}
 
 
 def negated(tokens: list[Token], free: list[bool], first: int, at: int, reach: int = 6) -> bool:
-    """Whether a negation outside all labels stands before `at` in its clause, `reach` words of no label back."""
+    """Whether a negation outside all labels stands before `at` in its clause, `reach` words of no label back.
+
+    A denial of another kind ("anything but", "nobody") turns round what stands before it; of a row of them the last
+    few are read.
+    """
+    turned = False
+    for _ in range(_TURNS):
+        k, value = _denial(tokens, free, first, at, reach)
+        if value is not None:
+            return value != turned
+        at, reach, turned = k, 3, not turned
+    return turned
+
+
+def _denial(tokens: list[Token], free: list[bool], first: int, at: int, reach: int) -> tuple[int, bool | None]:
+    """Where the last denial before `at` stands, and whether it denies; None where that turns on what precedes it."""
     steps = 0
     for k in range(at - 1, max(first, at - 40) - 1, -1):
         if not free[k]:
             continue
         word = tokens[k].text
         if word in (",", ";", ":", "?") or (word == "but" and tokens[k - 1].text != "anything"):
-            return False
+            return k, False
         if word in lexicon.NEGATIONS or word in lexicon.FAILURES:
             merely = _MERELY | ({"even", "quite"} if k + 2 == at else set())  # "not even half", read as a bound
-            return not (word == "not" and k + 1 < len(tokens) and tokens[k + 1].text in merely)
+            return k, not (word == "not" and k + 1 < len(tokens) and tokens[k + 1].text in merely)
         following = tokens[k + 1].text if k + 1 < at else ""
         if (word, following) in _BUT_NOT or word in _MISSES or (word in UNTRUE and following in ("to", "that")):
-            return not negated(tokens, free, first, k, 3)
+            return k, None
         steps += 1
         if steps >= reach:
-            return False
-    return False
+            break
+    return at, False
 
 
 def undecided(tokens: list[Token], first: int, last: int, free: list[bool]) -> set[int]:
@@ -132,7 +148,7 @@ def false_promises(
         if not free[k]:
             continue
         after = [tokens[i].text for i in range(k + 1, min(k + 7, last)) if free[i]]
-        if word in _EXACT and not negated(tokens, free, first, k, 8):
+        if word in _EXACT and not negated(tokens, free, first, k, 8) and not _rephrases(tokens, k, first):
             found.append((k, "the released values are noisy"))
         elif word == "noise" and (
             _noiseless(tokens, k, first) or after[:2] in (["-", "free"], ["-", "less"]) or _not_added(after)
@@ -145,6 +161,14 @@ def false_promises(
         if word in _UNITS and after[:2] == ["-", "level"] and _UNITS[word] != promise.unit:
             found.append((k, f"the unit of the guarantee is {promise.unit}"))
     return found
+
+
+def _rephrases(tokens: list[Token], k: int, first: int) -> bool:
+    """ "To be exact", "more exactly", "none of these is exact": the word at k does not call a value exact."""
+    before = [token.text for token in tokens[max(first, k - 8) : k]]
+    if k == first and (k + 1 == len(tokens) or tokens[k + 1].kind != "word"):
+        return True  # "Exactly."
+    return before[-2:] == ["to", "be"] or before[-1:] == ["more"] or "none" in before
 
 
 def _noiseless(tokens: list[Token], k: int, first: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from privlib.plans.verifier.echoes import echo
 from privlib.plans.verifier.tokens import Token
 
 _OPEN = frozenset(("what", "which", "where", "who", "how", "whose", "when"))
@@ -33,11 +34,9 @@ _VERBS = frozenset(
         "don't",
     ]
 )
-_PLAIN = frozenset(w for w in _VERBS if w[:2] in ("is", "ar", "wa", "we", "do", "di", "ha")) | {"wasn't", "weren't"}
 _LEADS = frozenset(("q", "a", "and", "so", "but", "question", "answer", "well", "then", "oh"))
 _YES = frozenset(("yes", "indeed", "correct", "certainly", "right", "true", "yep"))
 _NO = frozenset(("no", "nope", "not", "false", "wrong"))
-_PRONOUNS = frozenset(("it", "they", "he", "she", "that", "this"))
 _LONGEST = 80  # tokens of a question that is read with its answer
 
 
@@ -67,7 +66,7 @@ def units(tokens: list[Token], sentences: list[tuple[int, int]]) -> list[Unit]:
             found.append(Unit(first, last, asked))
         else:
             reply = _lead(tokens, *follows)
-            reply = _echo(tokens, *follows) or reply
+            reply = echo(tokens, *follows) or reply
             if reply in _YES | _NO:
                 found.append(Unit(first, last, True, "yes" if reply in _YES else "no"))
             elif last - first <= _LONGEST and _is_open(tokens, first, last):
@@ -85,16 +84,6 @@ def _lead(tokens: list[Token], first: int, last: int) -> str:
         if tokens[k].kind == "word" and tokens[k].text not in _LEADS:
             return tokens[k].text
     return ""
-
-
-def _echo(tokens: list[Token], first: int, last: int) -> str:
-    """ "Yes" for a reply such as "it is", "no" for "it does not" and "they aren't"; nothing where more is said."""
-    said = [token.text for token in tokens[first : min(first + 4, last)]] + ["."]
-    if said[0] not in _PRONOUNS or said[1] not in _PLAIN:
-        return ""
-    if said[1].endswith("n't") or (said[2] == "not" and said[3:4] in ([], ["."], [","], [";"])):
-        return "no"
-    return "yes" if said[2] in (".", ",", ";") else ""
 
 
 def _is_open(tokens: list[Token], first: int, last: int) -> bool:

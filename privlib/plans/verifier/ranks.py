@@ -166,7 +166,7 @@ def _ordinal(tokens, i, j, first, last, free, before, negated) -> Rank | None:
         return Rank(i, i + 1, place, negated=negated)
     verb = before[-1] if before[-1] not in ("the", "clearly", "only", "then", "a", "in", "as") else before[-2]
     if verb in words.PLACING and (
-        place > 1 or verb not in ("is", "are", "was", "were", "be") or end in ("", ",", "and")
+        place > 1 or verb not in ("is", "are", "was", "were", "be") or end in ("", ",", "and", "?")
     ):
         if before[-1] == "the" and end and end not in words.PLURALS and not _noun(end):
             return None
@@ -178,6 +178,7 @@ def _ordinal(tokens, i, j, first, last, free, before, negated) -> Rank | None:
         and (
             end in words.PLACING
             or end in ("in", ":")
+            or (end == "?" and i == first)
             or (end == "on" and set(nearby[1:]) & words.LISTS)
             or not free[j]
             or (end == "," and j + 1 < last and not free[j + 1])
@@ -228,7 +229,7 @@ def _superlative(tokens, i, j, place, first, last, free, before, negated) -> Ran
             return None
         if head == "first" and (following in (",", "of", "") or i == first) and not _count(tokens, j + 1, last):
             return None
-        if head in ("lead", "leading") and (before[-1] in ("to", "not") or following == "over"):
+        if head in ("lead", "leading") and (before[-1] in ("to", "not", "that", "this", "it") or following == "over"):
             return None
         if head == "bottom" and following == "line":
             return None

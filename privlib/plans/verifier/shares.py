@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from privlib.plans.verifier import lexicon as words
+from privlib.plans.verifier.people import people, raised
 from privlib.plans.verifier.promises import denied_after
 from privlib.plans.verifier.promises import negated as is_negated
 from privlib.plans.verifier.tokens import Token
@@ -20,7 +21,6 @@ _NEARLY = frozenset(("nearly", "almost", "practically", "virtually", "essentiall
 _ENTIRE = frozenset(("whole", "entire", "entirety", "full", "all", "every"))
 _HARDLY = frozenset(("hardly", "scarcely", "barely"))
 _NOTHING = frozenset(("nothing", "none", "no"))
-_SPEAKS = words.SPEAKING | {"complains", "complained", "mentions", "mentioned", "says", "raises", "reports"}
 _SMALL, _LARGE, _NEARLY_ALL, _NEARLY_NONE = 0.2, 0.2, 0.8, 0.05
 _HALF = 0.5 * (1 - 1e-12)
 _ABOVE, _BELOW = (0.5, math.inf), (-math.inf, _HALF)
@@ -48,7 +48,7 @@ def read_shares(tokens: list[Token], first: int, last: int, free: list[bool]) ->
     for i in range(first, last):
         if not free[i] or (found and i < found[-1].last):
             continue
-        read = _limits(tokens, i, first, last)
+        read = _limits(tokens, i, first, last) or _voices(tokens, i, first, last, free)
         if read is None:
             continue
         low, high, end = read
@@ -104,10 +104,6 @@ def _extremes(
         if before[-1] == "than":
             return (1.0, math.inf, i + 1) if before[-2] in ("more", "greater", "higher") else None
         return _NEARLY_ALL if set(before[-2:]) & _NEARLY else 1.0, math.inf, i + 1
-    if word in ("everyone", "everybody") and set(after[:4]) & _SPEAKS:
-        return 1.0, math.inf, i + 1
-    if word == "nobody" and set(after[:4]) & _SPEAKS - {"say", "says", "tell"}:
-        return -math.inf, -1.0, i + 1  # never true
     if word in _HARDLY and after[0] == "any" and after[1] == "of":
         return -math.inf, _NEARLY_NONE, i + 2
     if word in _NOTHING and (set(before[-1:]) & _NEARLY or before[-2:] in (["next", "to"], ["close", "to"])):
@@ -117,6 +113,20 @@ def _extremes(
     if word in ("little", "much") and of_whole and before[-1] not in ("how", "too", "so", "as"):
         return (-math.inf, _SMALL, i + 1) if word == "little" else (_LARGE, math.inf, i + 1)
     return None
+
+
+def _voices(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> tuple[float, float, int] | None:
+    """Everyone or nobody who raised an atom: "every guest wrote about A", "A was raised by nobody"."""
+    hardly = tokens[i].text in _HARDLY and i + 1 < last
+    found = people(tokens, i + hardly, last)
+    if found is None or not raised(tokens, i + hardly, found[1], first, last, free):
+        return None
+    if hardly or tokens[i].text.startswith("any"):
+        return (-math.inf, _NEARLY_NONE, found[1]) if hardly and not found[0] else None
+    nearly = i > first and tokens[i - 1].text in _NEARLY
+    if found[0]:
+        return _NEARLY_ALL if nearly else 1.0, math.inf, found[1]
+    return -math.inf, _NEARLY_NONE if nearly else -1.0, found[1]
 
 
 _NO_ONE = frozenset(("no", "none", "nothing", "nobody"))

@@ -75,9 +75,9 @@ def vacant(tokens: list[Token], first: int, last: int, free: Sequence[bool], wor
     for at, (begin, end, _) in enumerate(spans):
         if not all(free[begin:end]):
             continue
-        inner = [k for k in range(begin, end) if _content(tokens, k, begin, end, words)]
+        inner = _contents(tokens, begin, end, words)
         deed = [begin] if _gerund(tokens, begin, end) else []
-        if len(inner) < 2 and not deed and not (inner and words.strange(inner[0])):
+        if not deed and not inner:
             continue
         inner = inner or deed
         left, right = inner[0], inner[-1] + 1
@@ -88,7 +88,7 @@ def vacant(tokens: list[Token], first: int, last: int, free: Sequence[bool], wor
             continue
         head = [token.text for token in tokens[begin:left]]
         tail = [token.text for token in tokens[right : min(end, right + _AT_END)]]
-        alone = _light(head) and _light(tail) and head[:1] not in _ADJUNCTS
+        alone = light(head) and light(tail) and head[:1] not in _ADJUNCTS
         again = bool(at) and _repeated(head, tokens[max(first, begin - _BACK) : begin])
         if (
             any(_admitted([t.text for t in tokens[k + 1 : min(end, k + 1 + _AT_END)]]) for k in inner)
@@ -97,6 +97,22 @@ def vacant(tokens: list[Token], first: int, last: int, free: Sequence[bool], wor
         ):
             found.append(Phrase(left, right, "in the place of a theme, and none of the plan"))
     return found
+
+
+def is_topic(tokens: list[Token], begin: int, end: int, words: Contents) -> bool:
+    """Whether the tokens [begin, end) could name a theme, and none of the plan."""
+    return bool(_contents(tokens, begin, end, words)) or _gerund(tokens, begin, end)
+
+
+def light(words: Sequence[str]) -> bool:
+    """Whether there is no verb among these words."""
+    return not _VERBS.intersection(words)
+
+
+def _contents(tokens: list[Token], begin: int, end: int, words: Contents) -> list[int]:
+    """The words that can make the name of a theme: two at least, or one that no list of ordinary words knows."""
+    inner = [k for k in range(begin, end) if _content(tokens, k, begin, end, words)]
+    return inner if len(inner) > 1 or (inner and words.strange(inner[0])) else []
 
 
 def _content(tokens: list[Token], k: int, first: int, last: int, words: Contents) -> bool:
@@ -115,10 +131,6 @@ def _content(tokens: list[Token], k: int, first: int, last: int, words: Contents
 def _gerund(tokens: list[Token], begin: int, end: int) -> bool:
     """Whether a clause begins with a deed, named by a verb too common to be a word from nowhere ("being billed")."""
     return end - begin > 2 and tokens[begin].text in _DEEDS
-
-
-def _light(words: Sequence[str]) -> bool:
-    return not _VERBS.intersection(words)
 
 
 def _admitted(tail: list[str]) -> bool:
@@ -178,7 +190,8 @@ def _placed(
     """Whether a clause that is no more than a phrase is an item beside a label, or what a clause beside it is about."""
     if spans[at][2] in BESIDE and (near):
         return True
-    if at and not free[spans[at - 1][1] - 1]:
+    heading = spans[at][2] == "&" and at + 1 < len(spans) and spans[at + 1][2] == ":"  # "food & drink: ..."
+    if at and not free[spans[at - 1][1] - 1] and not heading:
         return True
     if at + 1 < len(spans):
         begin, end, opener = spans[at + 1]
@@ -188,7 +201,7 @@ def _placed(
         if all(free[begin:end]) and _admitted([t.text for t in tokens[begin : min(end, begin + _AT_END)]]):
             return True
     back = at - 1
-    while back > max(0, at - 4) and _light([token.text for token in tokens[spans[back][0] : spans[back][1]]]):
+    while back > max(0, at - 4) and light([token.text for token in tokens[spans[back][0] : spans[back][1]]]):
         back -= 1
     if back < 0 or told[back]:
         return back >= 0

@@ -10,7 +10,8 @@ from privlib.plans.verifier.owners import Group
 from privlib.plans.verifier.tokens import Token
 
 _OTHERS = frozenset(("other", "others", "remaining", "rest"))
-_WORDS = _OTHERS | {"former", "latter", "both", "two", "pair"}
+_NTH = ("first", "second")
+_WORDS = _OTHERS | {*_NTH, "former", "latter", "both", "two", "pair"}
 
 
 def stand_ins(
@@ -35,7 +36,9 @@ def stand_ins(
         cut = bisect(groups, k, key=lambda group: group.last)
         before = [atom for group in groups[max(0, cut - 4) : cut] for atom in group.atoms[-50:]]
         pair = last_two([*earlier, *before]) if word not in _OTHERS else ()
-        if word in ("former", "latter") and pair:
+        if word in _NTH and (two := _of_two(tokens, k, first, last, groups[:cut])):
+            found.append(Group((two[_NTH.index(word)],), k, k + 1))
+        elif word in ("former", "latter") and pair:
             found.append(Group((pair[word == "latter"],), k, k + 1))
         elif pair and not groups and (word == "both" or _the_two(tokens, k, first, last)):
             found.append(Group(pair, k, k + 1))
@@ -47,6 +50,16 @@ def stand_ins(
             if rest and len(rest) < count:
                 found.append(Group(tuple(rest), k, k + 1))
     return found
+
+
+def _of_two(tokens: list[Token], k: int, first: int, last: int, before: Sequence[Group]) -> tuple[int, ...]:
+    """The two atoms of "of A and B, the first is ...", where token k is "first"; empty for a rank."""
+    said = {token.text for token in tokens[first : first + 2]} & {"of", "between"}
+    following = tokens[k + 1].text if k + 1 < last else ""
+    told = following in ("is", "has", "was", "weighs", "carries", "had", "exceeds", "outweighs", "leads")
+    if not (said and told and tokens[k - 1].text == "the" and len(before) == 1 and len(before[0].atoms) == 2):
+        return ()
+    return before[0].atoms
 
 
 def last_two(atoms: Sequence[int]) -> tuple[int, ...]:
