@@ -90,7 +90,8 @@ class SearchInverter:
         natural: nats a token that count nothing, >= 0: a text as likely as real ones is likely enough.
         judged: of the texts tried together, how many of the nearest are judged for fluency, >= 1; judging one costs as
             much as embedding twenty, and those not judged are not taken.
-        drafts: texts written, one after another, >= 0; each is shown the words that the last one lacks.
+        drafts: texts written, one after another, >= 0: from words near the centroid, from those that the best text
+            lacks and its own, and then from words drawn near the centroid.
         beams, choices, tried, length: of a draft, each >= 1; texts carried on, pieces proposed for each, how many of
             them are embedded, pieces at most.
         cache: folder of found texts, one file a centroid, so that a killed run resumes; None for none. What lies there
@@ -196,7 +197,7 @@ class SearchInverter:
             self._rewrite(best, rng)
             steps.append(("rewrite", best.cosine))
         for draft in range(self.drafts if self.writer else 0):
-            self._draft(best, again=bool(draft and best.text))
+            self._draft(best, draft, rng)
             steps.append(("draft", best.cosine))
         stale, guesses = 0, Guesses(*self._word_list, target)
         for _ in range(self.edits if best.text else 0):
@@ -222,10 +223,13 @@ class SearchInverter:
         lines = [line for group in made.texts for line in group if len(line.split()) <= self.max_words]
         best.score(lines)
 
-    def _draft(self, best: Candidates, again: bool) -> None:
-        """Shows the writer words near the centroid; later ones near the way from the best to it, and its own."""
+    def _draft(self, best: Candidates, draft: int, rng: np.random.Generator) -> None:
+        """Shows the writer words: near the centroid; near the way from the best to it, and its own; then drawn ones."""
         listed, units = self._word_list
-        if again:
+        if draft > 1:
+            near = np.argsort(-(units @ best.target), kind="stable")[: 4 * _SHOWN]
+            shown = [listed[i] for i in rng.choice(near, min(_SHOWN, len(near)), replace=False)]
+        elif draft and best.text:
             near, own = self._near_words(best), [word for word in _words([best.text]) if len(word) > 3]
             shown = near[: _SHOWN // 2] + list(dict.fromkeys(own))[: _SHOWN // 2]
         else:

@@ -166,6 +166,25 @@ def test_numbers_of_numpy_are_settings_like_others_and_have_one_key(tmp_path):
     assert len(list(tmp_path.glob("*.json"))) == 1
 
 
+def test_the_third_draft_and_later_ones_are_shown_drawn_words_that_lie_near():
+    shown = []
+
+    def continuations(prompt, beginnings, count):
+        if beginnings == [""]:
+            shown.append(prompt.splitlines()[-2].removeprefix("Words: ").split(", "))
+        return [[] if beginning else [(" the bus was late", -1.0)] for beginning in beginnings]
+
+    writer = SimpleNamespace(score=lambda texts: np.zeros(len(texts)), continuations=continuations)
+    search(writer=writer, drafts=5, edits=0).search(CENTROIDS[:1])
+    assert [len(words) for words in (shown[0], *shown[2:])] == [10] * 4
+    near = sorted(WORDS, key=lambda word: -(embed([word])[0] @ CENTROIDS[0]))
+    assert set(shown[0]) == set(near[:10])
+    assert "bus" in shown[1]  # the best text's own
+    drawn = [frozenset(words) for words in shown[2:]]
+    assert len({frozenset(shown[0]), *drawn}) == 4
+    assert all(words <= set(near[:40]) for words in drawn)
+
+
 def blinded(word: str):
     """An encoder to which texts with `word` have no direction."""
     return lambda texts: np.array(
