@@ -70,6 +70,14 @@ def test_ten_thousand_hostile_strings_get_a_verdict(block):
 
 
 REPEATED = {
+    "items in a row": "1) long wait ",
+    "numbered items": "no. 2 is long wait, ",
+    "idioms of order": "long wait has to yield to cold food cannot keep up with ",
+    "winners": "leaves long wait standing behind ",
+    "addressees": "draft for the newsroom ",
+    "reasons": "because it was released ",
+    "nobody raised": "nobody raised it, ",
+    "no medals": "without a medal ",
     "bounds": "more than ",
     "one token": "a",
     "digits": "7",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -85,14 +84,13 @@ _LOST = frozenset(
         ("slipped", "through"),
     ]
 )
-_SPENT = frozenset(("devoted", "is", "was", "said", "say", "released", "written", "heard", "goes", "went"))
+_SPENT = frozenset(("devoted", "is", "was", "said", "say", "released", "written", "heard", "goes", "went", "speaks"))
+_SPENT |= {"tells", "talks", "reports", "speak", "says"}
+_MUTE = frozenset(("silent", "mute", "quiet"))
+_WRITERS = frozenset(("i", "we", "my", "our"))
 _SHOWN = frozenset(("featured", "feature", "shown", "represented", "pass", "occur", "covered"))
 _COMES = frozenset(("come", "came", "get", "got", "turn", "turned", "show", "crop"))
 _CHOSEN = frozenset(("chosen", "picked", "kept", "returned", "published", "let"))
-_PARTS = frozenset(("mechanism", "selection", "sampler", "privacy", "how", "noise", "procedure", "algorithm"))
-_READERS = (
-    lexicon.DOCUMENT | lexicon.THEMES | {"you", "we", "i", "one", "nobody", "reader", "readers", "anyone", "it", "they"}
-)
 _BACK = frozenset((",", "and", "or", "&", "as", "well", "also", "together", "along", "besides", "alongside"))
 _OPENED = frozenset((":", "(", "|", "-", "–", "—"))
 _ITEMS = frozenset((",", "and", "or", "&"))
@@ -117,7 +115,7 @@ def denials(tokens: list[Token], first: int, last: int, free: Sequence[bool], cl
         if not free[k]:
             continue
         word = tokens[k].text
-        after = [t.text if free[i] else "" for i, t in enumerate(tokens[k + 1 : min(k + 7, last)], k + 1)] + [""] * 6
+        after = [t.text if free[i] else "" for i, t in enumerate(tokens[k + 1 : min(k + 9, last)], k + 1)] + [""] * 6
         end = None
         if (word in _NOT or word in lexicon.FAILURES) and after[0] not in ("only", "just", "merely"):
             end = _denied(after)
@@ -163,7 +161,7 @@ def _missing(tokens: list[Token], k: int, first: int, last: int, free: Sequence[
     if word == "outside" and set(after[:3]) & lexicon.WHOLES:
         return 2
     if word == "nothing" or (word == "no" and after[0] in ("row", "line", "entry", "word")):
-        reach = next((i for i, text in enumerate(after[:5]) if text in ("about", "on", "to", "of")), None)
+        reach = next((i for i, text in enumerate(after[:7]) if text in ("about", "on", "to", "of")), None)
         if reach is not None and "" in after[reach + 1 : reach + 3] and set(after[:reach]) & _SPENT:
             return reach + 1
     if (word, after[0]) in _LOST or (word == "lost" and after[0] == "its" and after[1] in ("place", "row")):
@@ -175,17 +173,28 @@ def _missing(tokens: list[Token], k: int, first: int, last: int, free: Sequence[
         return 1 if "out" in {t.text for t in tokens[k : min(k + 12, last)]} else None
     if (word == "not" and after[:2] == ["a", "word"]) or (word == "no" and after[0] in ("mention", "trace", "sign")):
         return 2 if "" in after else None
+    had = k - first > 1 and tokens[k - 1].text in ("has", "have", "had") and not free[k - 2]
+    if had and word == "nothing" and after[0] == "on":
+        return None  # "A has nothing on B"
     if word in ("nowhere", "nothing") and "" in after:
         named = after[0] in ("about", "on", "of", "concerning") and "" in after[1:3]
         return 1 if named or (word == "nowhere" and set(after) & (lexicon.TELLING | _SEES)) else None
     if word == "missed" and after[0] == "the" and after[1] in ("cut", "list", "plan", "selection", "threshold"):
         return 2
     if (word in _AWAY and after[0] in _AWAY[word] and after[1] != "to") or (
-        word == "silent" and after[0] in ("on", "about", "regarding") and not all(free[k + 2 : min(k + 5, last)])
+        word in _MUTE
+        and not _told_by_writer(tokens, k, first)
+        and after[0] in ("on", "about", "regarding")
+        and not all(free[k + 2 : min(k + 5, last)])
     ):
         return 1
     said = {t.text for t in tokens[k : min(k + 14, last)]} & (lexicon.ADMISSION | {"kept"})
     return 1 if word in UNTRUE and after[0] in ("to", "that") and said else None
+
+
+def _told_by_writer(tokens: list[Token], k: int, first: int) -> bool:
+    """Whether the writer is the subject of the words at k: "I have kept silent on ..."."""
+    return not _WRITERS.isdisjoint(token.text for token in tokens[max(first, k - 5) : k])
 
 
 def _ends(after: list[str]) -> bool:
@@ -263,10 +272,13 @@ def unknown_names(
     odd = [k for k in range(first, last) if words.unknown(k) and k not in claims]
     if not odd:
         return []
+    own = lexicon.form_words()
     found: dict[int, Phrase] = {}
     clauses: dict[int, list[int]] = {}
     for k in odd:
-        if not words.strange(k) or topics.nameless(tokens, k, first, last):
+        if not words.strange(k) or topics.nameless(tokens, k, first, last) or topics.denied_of(tokens, k, first):
+            continue
+        if tokens[k].stem in own:
             continue
         clauses.setdefault(owners.clause(k), []).append(k)
     held = {owners.clause(group.first) for group in owners.groups}
@@ -295,7 +307,7 @@ def unknown_names(
         clause = owners.clause(k)
         if topics.nameless(tokens, k, first, last) or (clause in held and not all(free[k : min(k + 5, last)])):
             continue  # what stands before a name describes it: "delivery to the wrong doorstep"
-        if clause not in found and topics.told(tokens, k, first, last, free):
+        if clause not in found and not topics.denied_of(tokens, k, first) and topics.told(tokens, k, first, last, free):
             run = clauses.get(clause, [k])
             found[clause] = Phrase(k, max(run[-1] + 1, k + 1), "not a theme of the plan")
     return list(found.values())
@@ -333,30 +345,3 @@ def _listed(tokens: list[Token], first: int, last: int, begin: int, end: int, ed
     return (joined_left and back + 1 in edges[1]) or (
         right < last and tokens[right].text in _ITEMS and after in edges[0]
     )
-
-
-def inventions(tokens: list[Token], first: int, last: int, free: Sequence[bool], words: Contents) -> list[Phrase]:
-    """Causes and advice told in words from nowhere: "the cooks should ...", "because of ..."."""
-    odd = [k for k in range(first, last) if words.strange(k) and not topics.nameless(tokens, k, first, last)]
-    if not odd:
-        return []
-    for k in range(first, last):
-        word = tokens[k].text
-        if (
-            not free[k]
-            or word not in lexicon.ADVICE | lexicon.CAUSES
-            or (word == "due" and (k + 1 >= last or tokens[k + 1].text != "to"))
-        ):
-            continue
-        near = {t.text for t in tokens[max(first, k - 4) : k]}
-        if word in lexicon.ADVICE and near & _READERS:
-            continue  # "you should read the figures with care": advice on the report
-        after = {t.text for t in tokens[k + 1 : min(k + 8, last)]}
-        if word.startswith("explain") and after & (lexicon.DOCUMENT | lexicon.WHOLES | _PARTS):
-            continue  # "the annex explains the noise"
-        back = bool(after & {"this", "that"})  # "they ask for cutlery because of this"
-        near_by = odd[bisect_left(odd, k - 12) : bisect_left(odd, k + 13)]
-        told = [j for j in near_by if (word in lexicon.ADVICE | {"blame"} or j > k or back)]
-        if told and not {t.text for t in tokens[k : told[0]]} & lexicon.DOCUMENT:
-            return [Phrase(min(k, told[0]), max(k, told[-1]) + 1, "a plan gives no cause and no advice")]
-    return []

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from privlib.plans.plan import DEFAULT_BIN_EDGES, SemanticPlan
 from privlib.plans.verifier import admission, denied, lexicon, listing, selfnamed, slots
 from privlib.plans.verifier.bins import read_bins
+from privlib.plans.verifier.inventions import inventions
 from privlib.plans.verifier.judge import KINDS, Judge, Violation
 from privlib.plans.verifier.mentions import FOREIGN, Index
 from privlib.plans.verifier.numbers import Number, read_numbers
@@ -255,7 +256,7 @@ class _Reading(Judge):
             found += admission.unknown_names(self.tokens, first, last, self.free, self.words, owners, starts)
             found += slots.vacant(self.tokens, first, last, self.free, self.words)
             found += selfnamed.method_named(self.tokens, first, last, self.free, self.words, claimed)
-            found += admission.inventions(self.tokens, first, last, self.free, self.words)
+            found += inventions(self.tokens, first, last, self.free, self.words)
         return found
 
     def _counts_else(self, number: Number, last: int) -> bool:

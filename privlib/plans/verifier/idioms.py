@@ -15,6 +15,8 @@ _ENDS = frozenset(("", ".", ",", "!", ")", "and", "but", "here", "overall"))
 _OPENING = frozenset(("the", "a", "an", "so", "and", "here", ",", "yes", "overall", "-", '"', "“"))
 _OUT = frozenset(("comes", "come", "came", "out", "is", "was", "finishes", "finished", "still", "in", "well", "far"))
 _OUT |= words.NEGATIONS | {"does", "do", "did"}
+_SHOWS = frozenset(("reads", "runs", "is", "are", "holds", "has", "shows"))
+_WITHIN = frozenset(("among", "of", "within", "between", "in", "for", "without", "unlike", "as"))
 _OTHERS = ([","], ["others"], ["other"], ["the"], ["else"])
 
 
@@ -30,6 +32,7 @@ class Rank:
     among: bool = False  # "one of the most common"
     negated: bool = False
     ordered: bool = False  # "the top 3 are, in order"
+    ahead: bool = False  # of an item in a row, "2) B": said of what follows
 
 
 def names(free: list[bool], first: int, last: int) -> int:
@@ -46,6 +49,8 @@ def idiom(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) 
         return Rank(i, i + 3, 2, negated=negated)
     if word == "podium" and ":" in {t.text for t in tokens[i + 1 : min(i + 9, last)]}:
         return Rank(i, i + 1, 1, several=True, ordered=True, negated=negated)
+    if word == "podium" and after[:1] and after[0] in _SHOWS and not all(free[i + 2 : min(i + 6, last)]):
+        return Rank(i, i + 2, 1, several=True, ordered=after[0] in ("reads", "runs"), negated=negated)
     if word in ("leaders", "frontrunners"):
         among = i > first + 1 and "of" in (tokens[i - 1].text, tokens[i - 2].text)
         return Rank(i, i + 1, 1, several=not among, among=among, negated=negated)
@@ -56,6 +61,8 @@ def idiom(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) 
         return Rank(i, i + 3, 1, bottom=word == "less", negated=negated)
     if (won := medal(tokens, i, first, last, free)) is not None:
         return Rank(i, won[1], won[0], negated=is_negated(tokens, free, first, i, 5))
+    if word in ("without", "no") and "medal" in after[:2] and set(after[:1]) <= {"a", "any", "medal"}:
+        return Rank(i, i + 1 + after.index("medal") + 1, 3, several=True, among=True, negated=True)
     if (at := _at_an_end(tokens, i, first, last, free)) is not None:
         return Rank(i, i + 1, 1, bottom=at, negated=is_negated(tokens, free, first, i))
     if (led := _led(tokens, i, first, last, free)) is not None:
@@ -134,6 +141,8 @@ def _led(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -
     if ends not in _ENDS or names(free, first, i) != 1:
         return None
     opened = first
+    if tokens[first].text not in _WITHIN:  # "among the moderate ones, A leads"
+        opened = next((k + 1 for k in range(i - 1, first, -1) if free[k] and tokens[k].text in (",", ":")), first)
     while opened < i and free[opened] and tokens[opened].text in _OPENING:
         opened += 1
     named = next(k for k in range(i - 1, first - 1, -1) if not free[k])

@@ -150,7 +150,7 @@ class Judge:
 
     def _order(self, order: Order, owners: Owners, starts: set[int], several: bool) -> None:
         reach = range(order.first + 1, max(order.first + 4, (order.than or 0) + 3))
-        if any(k in starts for k in reach):
+        if not order.pair and any(k in starts for k in reach):
             return  # "more than 24 %" bounds a number, judged there
         word = self.tokens[order.first].text
         if order.close:

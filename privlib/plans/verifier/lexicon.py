@@ -122,12 +122,24 @@ def plain_words() -> frozenset[str]:
 @lru_cache(maxsize=1)
 def report_words() -> frozenset[str]:
     """Stems of the people, papers, times and steps of method that a report speaks of when it speaks of itself."""
-    return frozenset(word for words in _report_stems().values() for word in words)
+    return frozenset(word for name, words in _report_stems().items() if name != "OCCASIONS" for word in words)
+
+
+@lru_cache(maxsize=1)
+def reasons() -> frozenset[str]:
+    """Stems of `report_words` that are nobody's records, and of the occasions of a report: reasons for its form."""
+    return (report_words() | _report_stems()["OCCASIONS"]) - voices()
 
 
 def voices() -> frozenset[str]:
     """Stems of the people that records come from."""
     return _report_stems()["VOICES"]
+
+
+@lru_cache(maxsize=1)
+def form_words() -> frozenset[str]:
+    """Stems of the papers a report is written on and of the steps of method."""
+    return _report_stems()["PAPERS"] | _report_stems()["METHOD"]
 
 
 def method_words() -> frozenset[str]:

@@ -367,6 +367,8 @@ def _numbers_a_page(tokens: list[Token], i: int, first: int) -> bool:
     if i == first and i + 1 < len(tokens) and tokens[i + 1].text == "/" and (i == 0 or tokens[i - 1].kind == "line"):
         return i + 2 >= len(tokens) or tokens[i + 1].end != tokens[i + 2].start
     named = tokens[i - 1].text in _PAGES and i > first
+    if i > first and tokens[i - 1].text == "nearest":
+        return True  # "rounded to the nearest ten"
     return tokens[i].kind == "number" and named and (i == first + 1 or tokens[i - 1].text not in _RATED)
 
 
@@ -384,8 +386,8 @@ def _joined(tokens: list[Token], i: int) -> bool:
 
 
 def first_of(tokens: list[Token], i: int) -> int:
-    """Index of the first token of the line that holds i, as far as three tokens back."""
+    """Index of the first token of the line that holds i, as far as four tokens back."""
     k = i
-    while k > 0 and i - k < 3 and tokens[k - 1].kind != "line":
+    while k > 0 and i - k < 4 and tokens[k - 1].kind != "line":
         k -= 1
     return k

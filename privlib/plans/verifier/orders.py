@@ -6,6 +6,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from privlib.plans.verifier import lexicon as words
+from privlib.plans.verifier.contests import contest, stood_behind
 from privlib.plans.verifier.promises import negated as is_negated
 from privlib.plans.verifier.tokens import Token
 
@@ -66,6 +67,9 @@ def read_orders(tokens: list[Token], first: int, last: int, free: list[bool], ta
         if tokens[i].text == "followed" and near[:1] == ["by"]:
             found.append(Order(i, i + 2, -1 if negated else 1, i + 2, follows=True))
             continue
+        if (won := contest(tokens, i, first, last, free, negated)) is not None:
+            found.append(Order(i, won[1], won[0], won[1]))
+            continue
         lost = _LOST.get(tokens[i].text, ())
         if near[:1] and near[0] in lost and (tokens[i].text != "second" or (i + 2 < last and not free[i + 2])):
             found.append(Order(i, i + 2, 1 if negated else -1, i + 2))
@@ -123,6 +127,10 @@ def _direction(tokens: list[Token], i: int, first: int, last: int, free: list[bo
         return beside
     if word in _STANDING and i > first and not {t.text for t in tokens[max(first, i - 4) : i]} & _STOOD:
         return None  # "care after surgery", "the people behind it": no place in a ranking
+    if word in _STANDING and stood_behind(tokens, i, first, last, free):
+        return None
+    if word == "=" and i + 1 < last and all(free[i + 1 : min(i + 4, last)]):
+        return None  # "A + B = what goes on our slide"
     if word in _UNDER and i == first:
         return None  # "under consideration"
     if word in _UNDER and tokens[i - 1].kind == "word" and free[i - 1] and tokens[i - 1].text not in _STOOD:
@@ -202,6 +210,8 @@ def _close(tokens: list[Token], i: int, first: int, last: int) -> bool:
     before = [t.text for t in tokens[max(first, i - 5) : i]]
     after = [t.text for t in tokens[i + 1 : min(i + 5, last)]]
     if word in ("less", "smaller") and _to_margin(after):
+        return True
+    if word in ("tie", "tied", "ties") and before[-1:] and before[-1] in ("nearly", "almost"):
         return True
     if word == "indistinguishable" or (word == "close" and before[-1:] == ["too"]):
         return True

@@ -146,7 +146,9 @@ class Owners:
                 at += 1
             before, after = self.groups[at - 1] if at else None, self.groups[at] if at < len(starts) else None
             mine = within.get(self.clause(claim.first), ())
-            if mine:
+            if getattr(claim, "ahead", False) and after is not None:
+                owner = after
+            elif mine:
                 owner = mine[max(0, bisect(mine, claim.first, key=lambda group: group.first) - 1)]
             else:
                 ahead = forward or (after is not None and self._fronted(claim, before))

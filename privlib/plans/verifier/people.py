@@ -33,6 +33,7 @@ _IS_WHAT = _COPULAS | {"what", "that", "which", "a", "the", "theme", "topic", "t
 _HELD = frozenset(map(stem, ("record", "review", "document", "post", "text", "value", "data")))
 _MINDS = frozenset(("mind", "minds", "lips", "nerves"))
 _STAND_INS = frozenset(("it", "them"))
+_RAISED = lexicon.SPEAKING | lexicon.DEEDS | {"about", "of"}
 _REACH = 7  # tokens between people and what they raised
 
 
@@ -80,8 +81,11 @@ def raised(tokens: list[Token], begin: int, end: int, first: int, last: int, fre
         end += 2
     k = end + (end < last and tokens[end].text == "who")
     while k < min(end + _REACH, last) and free[k] and tokens[k].kind == "word" and _goes_on(tokens, k):
+        if tokens[k].text in _STAND_INS:
+            break
         k += 1
-    named = end < k < last and (not free[k] or tokens[k].text in _STAND_INS)
+    stood = k < last and tokens[k].text in _STAND_INS and tokens[k - 1].text in _RAISED
+    named = end < k < last and (not free[k] or stood)
     if named and tokens[end].text == "who" and not _closes(tokens, k, last, free):
         return False  # "no guest who raised A is named"
     if named and k > end and (begin == first or tokens[begin - 1].text not in ("for", "to")):

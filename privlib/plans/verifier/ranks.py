@@ -217,6 +217,8 @@ def _superlative(tokens, i, j, place, first, last, free, before, negated) -> Ran
         and names(free, max(first, i - NEAR), i) > 1
     ):
         return None
+    if (head == "last" and following == "but") or (head == "least" and before[-2:] == ["but", "not"]):
+        return None  # "last but not least"
     if head in ("most", "least"):
         if head == "most" and (following == "of" or following in words.RECORDS or before[-1] == "at"):
             return None  # a majority or a bound, read as a number
@@ -273,11 +275,27 @@ def _numbered(tokens, i, first, last, free, after, before, negated, ranked) -> R
     starts = starts or (
         before[-1] == "|" and after[0] == "|" and i - 1 == first and (i < 2 or tokens[i - 2].kind == "line")
     )
-    if starts:
-        return Rank(i, i + 2, place)
+    row = _in_a_row(tokens, i, first, last, free, after, before)
+    if starts or row:
+        return Rank(i, i + 2, place, ahead=row)
     if before[-1] in _PLACED or before[-2:] in (["no", "."], ["rank", "is"], ["rank", ":"]) or ranked:
-        return Rank(i, i + 1, place, negated=negated)
+        numbered = before[-2:] == ["no", "."]  # "no. 2" denies nothing
+        return Rank(i, i + 1, place, negated=negated and not numbered)
     return None
+
+
+def _in_a_row(tokens, i, first, last, free, after, before) -> bool:
+    """Whether a number counts the items of a list within a line: "1) A 2) B", "(1) A (2) B", "1. A, 2. B"."""
+    if after[0] not in (")", ".") or len(tokens[i].text) > 2 or tokens[i].end != tokens[i + 1].start:
+        return False
+    k = i + 2
+    while k < min(i + 5, last) and (tokens[k].text in words.ARTICLES or tokens[k].kind == "mark"):
+        k += 1
+    begin = i - (before[-1] == "(")
+    opened = (
+        begin == first or tokens[begin - 1].text in (",", ":", ";", "and", "*", "“", "”", '"') or not free[begin - 1]
+    )
+    return opened and k < last and not free[k]
 
 
 def _count(tokens: list[Token], i: int, last: int) -> tuple[int, int] | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from privlib.plans.plan import SemanticPlan
 from privlib.plans.verifier import lexicon
-from privlib.plans.verifier.numbers import Number
+from privlib.plans.verifier.numbers import SMALL, Number
 from privlib.plans.verifier.tokens import Token
 
 _VALUES = frozenset(("mass", "masses", "support", "supports", "value", "total", "weight"))
@@ -19,6 +19,12 @@ _GENERIC = frozenset(("whose", "that", "which", "with", "may", "can", "should", 
 _KEPT = frozenset(("kept", "released", "published", "listed", "admitted", "selected", "survived", "retained", "named"))
 _BASES = frozenset(("of", "the", "/", "on", "by", "to", "constant", "base", "fixed"))
 _FIXED = frozenset(("reference", "fixed", "public", "constant", "grand", "overall", "base"))
+_CHOSEN = frozenset(("pick", "picked", "chose", "choose", "mention", "mentioned", "name", "named", "list", "quote"))
+_CHOSEN |= {"show", "take", "took", "selected", "kept", "keep", "singled", "put", "print", "printed"}
+# what the text itself is laid out in, which no mass counts
+_LAYOUT = frozenset(("bullet", "bullets", "slide", "slides", "page", "pages", "sentence", "sentences", "paragraph"))
+_LAYOUT |= {"paragraphs", "word", "words", "minute", "minutes", "picture", "pictures", "column", "columns", "dots"}
+_FEW = 20
 _REACH = 6
 
 
@@ -108,6 +114,8 @@ class Settings:
         size, n = self.sizes[0], int(number.value)
         noun = self._noun(number, tokens, first, last, free)
         before = [t.text for t in tokens[max(first, number.first - 3) : number.first]]
+        if self._counts_names(number, tokens, first, last, named, seen):
+            return True
         if noun is None:
             ahead = [t.text for t in tokens[number.last : min(number.last + 5, last)]]
             if (told := set(ahead) & set(self.bins)) and set(ahead[:2]) & lexicon.PLACING:
@@ -139,6 +147,22 @@ class Settings:
             return True
         return n <= size and bool(set(before[-1:]) & _ANAPHORIC)
 
+    def _counts_names(self, number: Number, tokens: list[Token], first: int, last: int, named: int, seen: int) -> bool:
+        """Whether a number counts what a text puts down: "three of them", "that makes three", "two bullets"."""
+        n, before = int(number.value), {t.text for t in tokens[max(first, number.first - 4) : number.first]}
+        ahead = [t.text for t in tokens[number.last : min(number.last + 3, last)]] + [""] * 3
+        if n <= _FEW and ahead[0] in _LAYOUT:
+            return True
+        chosen = bool(before & _CHOSEN) and bool(before & {"i", "we"})
+        if ahead[0] == "of" and ahead[1] in ("them", "these", "those", "which"):
+            return n in (named, seen) or (chosen and n <= self.sizes[0])
+        if ahead[:2] == ["of", "the"] and ahead[2] in _spelled(self.sizes[0]):
+            return n in (named, seen)
+        if n == named and tokens[number.first - 1].text in ("these", "those") and number.first > first:
+            return True
+        counted = chosen or bool(before & {"makes", "make", "made"}) or ahead[0] == "names"
+        return counted and n == named
+
     def _noun(self, number: Number, tokens: list[Token], first: int, last: int, free: Sequence[bool]) -> int | None:
         """Position of the plural noun for themes that a number counts."""
         for k in range(number.last, min(number.last + 5, last)):
@@ -152,6 +176,11 @@ class Settings:
             ):
                 return k
         return None
+
+
+def _spelled(size: int) -> tuple[str, ...]:
+    """A number of themes in digits, and as a word where it has one."""
+    return (str(size), *(word for word, value in SMALL.items() if value == size))
 
 
 def _close(value: float, setting: float) -> bool:

@@ -45,6 +45,7 @@ _TELLS |= {"concern", "concerns", "concerned", "called", "include", "featured", 
 _TELLS |= {"admit", "believe", "brings", "published", "lists", "shows", "hold", "held", "up", "sees"}
 _TELLS |= {"presents", "offers", "gives", "covers", "cites", "touches", "noticed", "notice", "discussed", "discusses"}
 _TELLS |= {"released", "reports", "reported", "recorded", "listed", "included", "named", "covered", "contained", "took"}
+_TELLS |= {"spot", "spots", "spotted", "detect", "detects", "detected", "uncovers", "uncovered"}
 _TELLS -= {"note", "notes", "say", "says", "said", "ask", "asks", "asked", "tell", "tells", "told", "write", "release"}
 _NAMED = lexicon.SINGULARS | lexicon.PLURALS | {"another", "one", "others", "rest", "label", "labels", "rows", "row"}
 _VERBS = _AUX | lexicon.VERBS_MORE | lexicon.VERBS_LESS | lexicon.PLACING | lexicon.DEEDS | lexicon.TELLING | _MOVES
@@ -162,7 +163,8 @@ def _governed(head: list[str]) -> bool:
             return True
         if word == "by" and {"held", "taken", "occupied", "filled", "followed"} & set(before):
             return True
-        if word in _BE and (_NAMED & set(before) or before[-1] in ("so", "there")):
+        asked = before[:1] == ["what"] and not _SPEECH.isdisjoint(before)  # "what people wrote about was k"
+        if word in _BE and (asked or _NAMED & set(before) or before[-1] in ("so", "there")):
             return True
         if word in ("does", "do", "did", "has", "have") and before[-1] == "so":
             return True

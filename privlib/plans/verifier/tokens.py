@@ -62,6 +62,7 @@ def sentences(tokens: list[Token], text: str) -> list[tuple[int, int]]:
                 token.text in _HARD
                 and (token.end >= len(text) or not text[token.end].isalnum())
                 and not _lists(tokens, i)
+                and not _counts(tokens, i, text)
                 and not _leads(tokens, i)
             )
         )
@@ -80,6 +81,15 @@ def _lists(tokens: list[Token], i: int) -> bool:
         and tokens[i - 1].kind == "number"
         and (before < 0 or tokens[before].kind == "line" or tokens[before].text == ";")
     )
+
+
+def _counts(tokens: list[Token], i: int, text: str) -> bool:
+    """Whether the dot at i closes the number of an item within a line ("in order: 1. cold food, 2. long wait")."""
+    number, after = tokens[i - 1], tokens[i + 1 : i + 2]
+    if number.text == "no" and i > 0 and after and after[0].kind == "number" and len(after[0].text) <= 2:
+        return tokens[i].text == "."  # "no. 2 is cold food"
+    item = i > 1 and number.kind == "number" and len(number.text) <= 2 and tokens[i - 2].text in (",", ":")
+    return item and tokens[i].text == "." and bool(after) and text[after[0].start].islower()
 
 
 def _leads(tokens: list[Token], i: int) -> bool:

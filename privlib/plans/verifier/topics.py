@@ -33,6 +33,13 @@ _BE = frozenset(("be", "been", "being", "is", "are", "was", "were", "get", "gets
 _PRONOUNS = frozenset(("i", "we", "you", "they", "he", "she", "it", "us", "me"))
 _MODALS = frozenset(("will", "would", "can", "could", "may", "might", "shall", "should", "must", "please"))
 _MODALS |= {word for word in lexicon.NEGATIONS if word.endswith("n't")}
+_READY = frozenset(("happy", "glad", "pleased", "delighted", "ready", "keen", "eager", "sorry", "welcome", "please"))
+_PAPERS = frozenset(
+    ("draft", "memo", "note", "notes", "version", "copy", "text", "sketch", "slide", "slides", "letter")
+)
+_PAPERS |= {"mail", "handout", "briefing", "summary", "report", "minutes", "recap", "script", "update", "outline"}
+_TIMED = frozenset(("before", "after", "by", "during", "from"))
+_ADDRESS = _TIMED | {"for", "to", "at", "in"}
 _ANY = frozenset(("no", "any", "single", "individual", "each", "every", "anybody"))
 _ASIDE = frozenset(("from", "by", "in", "at", "outside", "of", "under", "since", "until", "between", "within", "into"))
 _ASIDE |= {"with", "without", "like", "through", "during", "behind", "beyond", "than", "per", "via"}
@@ -59,11 +66,41 @@ def nameless(tokens: list[Token], k: int, first: int, last: int) -> bool:
         return True
     if word.endswith("est") and {word[:-3], word[:-2], word[:-4], word[:-4] + "y"} & lexicon.plain_words():
         return True
+    if before == "to" and k - 1 > first and tokens[k - 2].text in _READY:
+        return True  # "happy to walk you through the table"
+    if _addressed(tokens, k, first, last):
+        return True
     if before in _PRONOUNS | _MODALS or after in lexicon.DOCUMENT or _predicate(tokens, k, first):
         return True
     if word != "longer" and {t.text for t in tokens[max(first, k - 3) : k]} & _ANY:
         return True
     return _speaks(tokens, k, last)
+
+
+def _addressed(tokens: list[Token], k: int, first: int, last: int) -> bool:
+    """Whether the word at k is for whom or when a paper is made: "draft for the newsroom", "a note before lunch".
+
+    It ends the phrase that opens a sentence; before a colon only a time or an author is taken ("note for k: 12").
+    """
+    near = [token.text for token in tokens[first : min(k, first + 10)]]
+    if k - first >= 10 or not _PAPERS & set(near[:6]) or (lexicon.VERBS | _FINITE) & set(near):
+        return False
+    at = next((j for j in range(k - 1, max(first, k - 4), -1) if tokens[j].text in _ADDRESS), None)
+    if at is None or any(token.kind == "mark" for token in tokens[first + 1 : k]):
+        return False
+    ends = tokens[k + 1].text if k + 1 < last else ""
+    timed = tokens[at].text in _TIMED
+    pointed = tokens[at + 1].text in ("the", "our", "my", "your", "this")
+    return timed if ends == ":" else ends in ("", ",", ".", "!", ")") and (timed or pointed)
+
+
+def denied_of(tokens: list[Token], k: int, first: int) -> bool:
+    """Whether nothing or nobody is the subject of the clause that the word at k stands in: "nothing speaks of k"."""
+    i = k
+    while i > first and k - i < 14 and tokens[i - 1].text not in lexicon.BREAKS:
+        i -= 1
+    opening = [token.text for token in tokens[i : min(i + 2, k)]]
+    return opening[:1] in (["nothing"], ["nobody"]) and opening[1:2] not in (["but"], ["except"], ["beats"])
 
 
 def _predicate(tokens: list[Token], k: int, first: int) -> bool:
@@ -123,7 +160,8 @@ def _aside(tokens: list[Token], k: int, first: int, free: Sequence[bool]) -> boo
     for j in range(k - 1, max(first, k - 4) - 1, -1):
         if not free[j] or tokens[j].kind == "mark" or tokens[j].text in _FINITE:
             return False
-        if tokens[j].text in _ASIDE:
+        made = tokens[j].text == "for" and tokens[first].text in ("i", "we") and tokens[j + 1].text in ("the", "our")
+        if tokens[j].text in _ASIDE or (made and tokens[j - 1].text not in lexicon.THEMES | _HEADS | {"place", "room"}):
             return True
     return False
 
@@ -173,6 +211,8 @@ def added(tokens: list[Token], k: int, first: int, last: int, free: Sequence[boo
             {t.text for t in tokens[max(first, k - 12) : min(k + 12, last)]}
             & {"then", "also", "too", "besides", "further"}
         )
+    if tokens[k - 1].text == ":" and tokens[max(first, k - 2)].text in ("forgotten", "overlooked", "ignored", "missed"):
+        return True  # "not to be forgotten: k"
     mark = next((j for j in range(k - 1, max(first, k - 4), -1) if tokens[j].text == "?"), None)
     return (
         mark is not None
