@@ -15,6 +15,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parents[2] / "book" / "labelled"
 PREFIX = {"development": "dev", "evaluation": "eval", "development-b": "devb", "development-c": "devc"}
 PREFIX |= {"development-d": "devd", "development-e": "deve", "development-f": "devf", "development-g": "devg"}
+PREFIX |= {"development-h": "devh", "development-i": "devi"}
 SHARED = ("drug_laplace", "airline", "courses")
 PLANS = {
     "development": ("news_gaussian", "mortgage", "restaurants", "hotel", "library", *SHARED),
@@ -26,8 +27,10 @@ PLANS |= dict.fromkeys(
     ("development-d", "development-e"), ("farm_line", "parcel_notes", "school_letters", "cycling_forum")
 )
 PLANS |= dict.fromkeys(("development-f", "development-g"), ("fitness_club", "donor_letters", "ski_resort"))
+PLANS |= {"development-h": ("ebike_hire", "bank_app", "meal_kits")}
+PLANS |= {"development-i": ("campsite_book", "hearing_aids", "moving_firm")}
 DRAWS = dict.fromkeys(PREFIX, (55, 3)) | {"development-d": (150, 1), "development-e": (150, 1)}  # of `Maker.items`
-DRAWS |= {"development-f": (96, 1), "development-g": (96, 1)}
+DRAWS |= {"development-f": (96, 1), "development-g": (96, 1), "development-h": (105, 1), "development-i": (105, 1)}
 CLASSES = {"foreign_atom": ["atom"], "foreign_atom_synonym": ["atom"]}  # which sentences carry a corruption
 CLASSES |= {"wrong_number_digits": ["mass"], "wrong_number_words": ["words"], "wrong_percentage": ["pct"]}
 CLASSES |= {"wrong_fraction": ["frac"], "wrong_magnitude": ["mass", "words"], "wrong_bin": ["bin"]}
@@ -35,7 +38,7 @@ CLASSES |= {"reversed_comparison": ["cmp"], "within_margin_comparison": ["cmp"]}
 CLASSES |= {"wrong_rank": ["rank", "rank1", "rankL", "top3"], "wrong_quantifier": ["quant", "freq"]}
 CLASSES |= {"negation": ["neg"], "two_claims": ["two"], "hedge": ["hedge"]}
 HARD = ("foreign_atom", "foreign_atom_synonym", "reversed_comparison", "within_margin_comparison")
-HARD += ("wrong_rank", "negation", "two_claims", "hedge")  # the corruptions of the last two files
+HARD += ("wrong_rank", "negation", "two_claims", "hedge")  # the corruptions of -f and -g
 KINDS = dict.fromkeys(("mass", "words", "pct", "frac", "q"), "number") | {"adv": "bin", "bin": "bin"}
 KINDS |= dict.fromkeys(("ord", "num", "rank", "rank1", "rankL", "top3"), "rank") | {"cmp": "comparison", "atom": "atom"}
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]

@@ -16,7 +16,7 @@ from privlib.experiments.workspace import Workspace
 if TYPE_CHECKING:
     import pandas
 
-FILES = ("development", *(f"development-{letter}" for letter in "bcdefg"), "evaluation")
+FILES = ("development", *(f"development-{letter}" for letter in "bcdefghi"), "evaluation")
 ORIGINS = ("template", "prose", "model")
 APART = "unsupported_prose"  # invented causes and advice: no claim of the plan's language, reported apart
 CONSISTENT = "none"
