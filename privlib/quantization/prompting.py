@@ -65,7 +65,7 @@ class LanguageModelRewriter:
         extractor: of snippets.
         fallback: rewriter of the rows given up.
         attempts: answers asked a row at most, >= 1.
-        max_new_tokens, temperature: of the model, >= 1; temperature > 0, or a second attempt would repeat the first.
+        max_new_tokens: of the model, >= 1. temperature: > 0, or a second attempt would repeat the first.
         opened: the prompt ends with the opening mark, for a model that completes documents
             (`privlib.models.language_model().complete`, the packaged one's better way); False for one that is asked.
         report: counts are added to it.

@@ -91,7 +91,8 @@ class SearchInverter:
         judged: of the texts tried together, how many of the nearest are judged for fluency, >= 1; judging one costs as
             much as embedding twenty, and those not judged are not taken.
         drafts: texts written, one after another, >= 0: from words near the centroid, from those that the best text
-            lacks and its own, and then from words drawn near the centroid.
+            lacks and its own, and then from words drawn near the centroid. Where there are drafts, only the nearest
+            piece is judged before them.
         beams, choices, tried, length: of a draft, each >= 1; texts carried on, pieces proposed for each, how many of
             them are embedded, pieces at most.
         cache: folder of found texts, one file a centroid, so that a killed run resumes; None for none. What lies there

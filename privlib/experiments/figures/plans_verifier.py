@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from privlib.experiments.records import Record
 
 SHOWN = {
-    "evaluation": "evaluation: not seen while tuning",
-    "development-e": "development-e: only its totals seen",
-    "development-f": "development-f: seen, tuned on last",
-    "development": "development: seen, tuned on first",
+    "evaluation": "evaluation: not read while tuning",
+    "development-i": "development-i: only its totals read",
+    "development-h": "development-h: read, tuned on last",
+    "development": "development: read, tuned on first",
 }
 MEASURES = ("recall", "specificity", "precision")
 ORIGINS = ("template", "prose", "model")

@@ -218,8 +218,9 @@ def utilities(by_epsilon: Mapping[float, Methods], runs: int, outputs: int) -> p
 
 
 def curator_gaps(by_epsilon: Mapping[float, Methods], runs: int) -> pd.DataFrame:
-    """What it costs to do without a trusted curator, by epsilon: its F1 less ours (the paper's Table 9 as a gap).
+    """What it costs to do without a trusted curator, by epsilon: its F1 less ours.
 
+    The paper's Table 9 as a gap, of vectors and of near public texts in place of inverted ones.
     One row a (epsilon, outputs): centroids as released, and the public texts nearest to them, scored against all
     protected texts (probes aside); means over `runs` seeds, gap with Student's interval. No row where some run released
     nothing.
