@@ -90,6 +90,7 @@ class DPFineTuning:
 
     def __post_init__(self) -> None:
         checks.function("learner", self.learner)
+        checks.texts("learner.assumptions", getattr(self.learner, "assumptions", ()))
         checks.positive("epsilon", self.epsilon)
         checks.open_probability("delta", self.delta)
         if not checks.probability("rate", self.rate):

@@ -104,6 +104,7 @@ def verdict(claim: Claim, records: Sequence[Record], *, small_grid: bool = False
             try:
                 one = rules.evaluate(alternative, made.rows, claim.tolerance)
                 large = ", record run" if made.profile == "record" else ""
+                large += ", parameters of its own" if made.changed else ""
                 findings.append((", ".join(one.corpora or (made.corpus,)) + large, one))
             except rules.NoRows as error:
                 missed = error

@@ -94,7 +94,7 @@ def _changed(job: Job, changed: Sequence[str]) -> Job:
             raise ExperimentError(f"--set must be parameter=value, once each and not profile or data, got {one!r}")
         try:
             given[name] = yaml.load(value, Loader=_strict_loader())
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:  # "2020-13-45"
             raise ExperimentError(f"--set {name}: {' '.join(str(error).split())}") from error
     check_values(job.source, given, "--set")
     return Job(job.source, job.parameters | given)

@@ -171,7 +171,7 @@ def _fresh(workspace: Workspace, state: Published) -> dict[str, Record]:
 
 def _committed(workspace: Workspace, state: Published) -> dict[Path, Record]:
     found = {path: read(path) for path in sorted((workspace.recorded / state.profile).glob("*/*.json"))}
-    return {path: made for path, made in found.items() if made.data == state.data}
+    return {path: made for path, made in found.items() if made.data == state.data and not made.changed}
 
 
 def _place(workspace: Workspace, made: Record) -> Path:

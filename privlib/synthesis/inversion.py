@@ -34,6 +34,7 @@ _COUNTS = ("near", "vocabulary", "batch", "judged", "beams", "choices", "tried",
 _COUNTS_FROM_NONE = ("seed", "edits", "rewrites", "drafts")
 _COMBINED = 8  # the best edits of a round, of places and words of their own, are also tried together
 _SHOWN = 10  # words shown to the writer
+_SMALL = 1e-140  # the largest entry of a vector whose squares vanish
 _SEARCH = 4  # raised when the search changes what it finds, so that old cache entries are not taken
 
 
@@ -156,7 +157,7 @@ class SearchInverter:
         centroids = np.asarray(centroids, dtype=np.float64)
         if centroids.ndim != 2 or not np.isfinite(centroids).all() or not centroids.any(axis=1).all():
             raise ValueError(f"centroids must be finite float[n, d] without zero rows, got shape {centroids.shape}")
-        rows = list(centroids / np.linalg.norm(centroids, axis=1, keepdims=True))
+        rows = list(_unit_rows(centroids, len(centroids), "centroids"))
         if progress:
             from tqdm.auto import tqdm
 
@@ -170,7 +171,7 @@ class SearchInverter:
         if file.is_file():
             try:
                 return _kept(json.loads(file.read_text("utf-8")))
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, RecursionError):
                 pass  # a damaged entry is searched and written again
         found = self._search(target)
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -332,5 +333,8 @@ def _unit_rows(vectors: np.ndarray, rows: int, source: str) -> np.ndarray:
     vectors = np.asarray(vectors, dtype=np.float64)
     if vectors.ndim != 2 or len(vectors) != rows or not np.isfinite(vectors).all():
         raise ValueError(f"{source} must give finite float[{rows}, d], got shape {vectors.shape}")
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    if not ((largest == 0) | ((largest > _SMALL) & (largest < 1 / _SMALL))).all():
+        raise ValueError(f"{source} must give vectors with a largest entry from {_SMALL:g} to {1 / _SMALL:g}, or zeros")
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(norms, norms, 1.0)

@@ -311,6 +311,7 @@ def test_a_run_with_parameters_of_its_own_says_so_and_stays_out_of_the_book(benc
         (["--only", "one", "--set", "size=2.0"], "one has no parameter size"),
         (["--only", "one", "--set", "scale=two"], "one.scale must be float, got str 'two'"),
         (["--only", "one", "--set", "scale=[2.0"], "--set scale: while parsing"),
+        (["--only", "one", "--set", "scale=2020-13-45"], "--set scale: month must be in 1..12"),
     ],
 )
 def test_parameters_that_cannot_be_set_are_refused(bench, command, capsys, given, message):

@@ -183,7 +183,21 @@ COMPARISONS = """
 + Of long wait and cold food, the first is larger.
 + Compared with cold food, long wait leads.
 """
-BY_KIND = {"number": PEOPLE, "rank": QUESTIONS + MEDALS, "atom": LISTS + METHOD + DENIED, "comparison": COMPARISONS}
+CERTAIN = """
+- Without doubt cold food ranks first.
+- There is no doubt that cold food ranks first.
+- Nobody doubts that cold food ranks first.
+- They say that cold food leads.
+- Three themes were admitted, but cold food leads.
+- Is cold food the largest theme? Everyone says so.
++ Without doubt long wait ranks first.
++ Nobody doubts that long wait ranks first.
++ They say that long wait leads.
++ No guest is named beside cold food.
++ No one is identified by cold food.
+"""
+BY_KIND = {"number": PEOPLE, "rank": QUESTIONS + MEDALS + CERTAIN, "atom": LISTS + METHOD + DENIED}
+BY_KIND |= {"comparison": COMPARISONS}
 
 
 def sentences(sign: str) -> list[tuple[str, str]]:

@@ -166,6 +166,14 @@ def test_numbers_of_numpy_are_settings_like_others_and_have_one_key(tmp_path):
     assert len(list(tmp_path.glob("*.json"))) == 1
 
 
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_vectors_whose_squares_vanish_or_overflow_are_refused_by_name(size):
+    with pytest.raises(ValueError, match="embed must give vectors with a largest entry from 1e-140"):
+        search(embed=lambda texts: size * embed(texts)).search(CENTROIDS[:1])
+    with pytest.raises(ValueError, match="centroids must give vectors with a largest entry"):
+        search().search(size * CENTROIDS[:1])
+
+
 def test_the_third_draft_and_later_ones_are_shown_drawn_words_that_lie_near():
     shown = []
 

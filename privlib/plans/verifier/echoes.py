@@ -42,6 +42,8 @@ _SETTLED = (  # replies as wholes, with what they say
     (("nothing", "of", "the", "kind"), "no"),
     (("nothing", "of", "the", "sort"), "no"),
     (("by", "all", "means"), ""),
+    (("everyone", "says", "so"), ""),
+    (("everybody", "says", "so"), ""),
 )
 _FORMS = {
     opening: [(form, said) for form, said in _SETTLED if form[0] == opening] for opening in {f[0] for f, _ in _SETTLED}

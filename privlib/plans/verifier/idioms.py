@@ -11,7 +11,8 @@ from privlib.plans.verifier.tokens import Token
 
 NEAR = 60  # tokens that a look around reaches
 _WHO = frozenset(("which", "what", "who"))
-_ENDS = frozenset(("", ".", ",", "!", ")", "and", "but", "here", "overall"))
+_ENDS = frozenset(("", ".", ",", "!", ")", ";", "and", "but", "here", "overall", "too", "also", "indeed"))
+_JOINS = frozenset(("that", "but", "while", ";", "("))
 _OPENING = frozenset(("the", "a", "an", "so", "and", "here", ",", "yes", "overall", "-", '"', "“"))
 _OUT = frozenset(("comes", "come", "came", "out", "is", "was", "finishes", "finished", "still", "in", "well", "far"))
 _OUT |= words.NEGATIONS | {"does", "do", "did"}
@@ -138,6 +139,9 @@ def _led(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -
         return None
     if ends == "?" and {token.text for token in tokens[first : min(first + 3, i)]} & _WHO:
         return not more if all(free[first:i]) else None
+    joined = next((k + 1 for k in range(i - 1, first, -1) if free[k] and tokens[k].text in _JOINS), first)
+    if tokens[first].text not in _WITHIN and names(free, joined, i) == 1:
+        first = joined  # "they say that A leads", "B was admitted, but A leads"
     if ends not in _ENDS or names(free, first, i) != 1:
         return None
     opened = first

@@ -34,6 +34,9 @@ _HELD = frozenset(map(stem, ("record", "review", "document", "post", "text", "va
 _MINDS = frozenset(("mind", "minds", "lips", "nerves"))
 _STAND_INS = frozenset(("it", "them"))
 _RAISED = lexicon.SPEAKING | lexicon.DEEDS | {"about", "of"}
+# what names, counts or reads raises nothing: "no guest is named beside A", "nobody should ignore A"
+_APART = frozenset(("named", "identified", "singled", "quoted", "exposed", "revealed", "traced", "identifiable"))
+_APART |= {"beats", "ignore", "ignores", "counted", "counts", "sees", "ranks", "reading"}
 _REACH = 7  # tokens between people and what they raised
 
 
@@ -72,6 +75,8 @@ def raised(tokens: list[Token], begin: int, end: int, first: int, last: int, fre
     with a label for its subject ("A was raised by everyone", "A troubled every diner"), or its owner ("A is everyone's
     complaint"). What they may or should do, and what is said of a value, a reason or a question, raises nothing.
     """
+    if not _APART.isdisjoint(token.text for token in tokens[end : min(end + 3, last)]):
+        return False
     if end < last and tokens[end].text == "who" and begin > first and tokens[begin - 1].kind == "word":
         return False  # "we thank every guest who wrote about A"
     if tokens[end - 1].end - tokens[end - 1].start > len(tokens[end - 1].text):  # "everyone's"

@@ -43,6 +43,11 @@ _BUT_NOT = frozenset(
     ]
 )
 _TURNS = 6  # denials in a row that are read
+_DOUBTS = frozenset(
+    ("doubt", "doubts", "doubted", "question", "questions", "denies", "deny", "denied", "disputes", "exception")
+)
+_DOUBTS |= {"wonder", "surprise", "secret", "mistaking", "denying"}
+_UNDOUBTED = _NOBODY | {"no", "without", "not", "never", "nor", "hardly", "cannot"}
 _MISSES = frozenset(("lacks", "misses", "missed", "outside", "nobody"))
 UNTRUE = frozenset(
     (
@@ -92,6 +97,8 @@ def _denial(tokens: list[Token], free: list[bool], first: int, at: int, reach: i
         word = tokens[k].text
         if word in (",", ";", ":", "?") or (word == "but" and tokens[k - 1].text != "anything"):
             return k, False
+        if word in _UNDOUBTED and not _DOUBTS.isdisjoint(token.text for token in tokens[k + 1 : min(k + 4, at)]):
+            return k, False  # "without doubt", "nobody doubts that"
         if word in lexicon.NEGATIONS or word in lexicon.FAILURES:
             merely = _MERELY | ({"even", "quite"} if k + 2 == at else set())  # "not even half", read as a bound
             return k, not (word == "not" and k + 1 < len(tokens) and tokens[k + 1].text in merely)

@@ -100,6 +100,8 @@ def denied_of(tokens: list[Token], k: int, first: int) -> bool:
     while i > first and k - i < 14 and tokens[i - 1].text not in lexicon.BREAKS:
         i -= 1
     opening = [token.text for token in tokens[i : min(i + 2, k)]]
+    if "that" in {token.text for token in tokens[i:k]}:
+        return False  # "nobody doubts that the plan lists k"
     return opening[:1] in (["nothing"], ["nobody"]) and opening[1:2] not in (["but"], ["except"], ["beats"])
 
 
