@@ -85,7 +85,7 @@ def test_keys_that_collide_change_nothing(mapped, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["grid", "anchored"])
 def test_memory_beside_the_file_is_a_fraction_of_it(kind, mapped, monkeypatch):
-    """A block is a fortieth of the file's 10 MB; a copy of the kept rows, or one mask of its shape, would pass."""
+    """A block is a fortieth of the file's 10 MB; a copy of the kept rows, or a mask of its shape, would fail."""
     for module in (buckets, centroids):
         monkeypatch.setattr(module, "BLOCK", N // 40)
     release = mechanism(kind)
