@@ -5,18 +5,6 @@ from __future__ import annotations
 import pytest
 
 from privlib import plans
-from privlib.dp import Guarantee
-from privlib.plans.plan import Atom, Noise
-
-UNIVERSE = ("long wait", "rude staff", "cold food", "dirty room", "billing error")
-ATOMS = (
-    Atom(1, "long wait", "", 482.3, 0.24115, "high"),
-    Atom(2, "rude staff", "", 120.6, 0.0603, "moderate"),
-    Atom(3, "cold food", "", 115.0, 0.0575, "moderate"),
-)
-PLAN = plans.SemanticPlan(
-    "gaussian", Guarantee(1.0, 1e-6, "record", "add_drop"), 2000.0, 5, 3, 9.1, ATOMS, noise=Noise("gaussian", 3.9)
-)
 
 # signs: + accepted; a, c, r, n rejected as atom, comparison, rank, number
 SENTENCES = """
@@ -99,6 +87,6 @@ LINES = [(line[0], line[2:]) for line in SENTENCES.strip().splitlines()]
 
 
 @pytest.mark.parametrize(("sign", "text"), LINES)
-def test_the_voice_of_a_report(sign, text):
-    kinds = {violation.kind for violation in plans.verify(text, PLAN, UNIVERSE).violations}
+def test_the_voice_of_a_report(sign, text, three_themes, universe):
+    kinds = {violation.kind for violation in plans.verify(text, three_themes, universe).violations}
     assert KINDS[sign] in kinds if sign in KINDS else kinds == set()

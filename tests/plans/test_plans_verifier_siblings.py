@@ -5,18 +5,7 @@ from __future__ import annotations
 import pytest
 
 from privlib import plans
-from privlib.dp import Guarantee
-from privlib.plans.plan import Atom, Noise
-
-UNIVERSE = ("long wait", "rude staff", "cold food", "dirty room", "billing error")
-ATOMS = (
-    Atom(1, "long wait", "", 482.3, 0.24115, "high"),
-    Atom(2, "rude staff", "", 120.6, 0.0603, "moderate"),
-    Atom(3, "cold food", "", 115.0, 0.0575, "moderate"),
-)
-PLAN = plans.SemanticPlan(
-    "gaussian", Guarantee(1.0, 1e-6, "record", "add_drop"), 2000.0, 5, 3, 9.1, ATOMS, noise=Noise("gaussian", 3.9)
-)
+from privlib.plans.plan import Atom
 
 PEOPLE = """
 - Everyone raised cold food.
@@ -206,43 +195,43 @@ def sentences(sign: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("kind", "text"), sentences("-"))
-def test_a_false_sentence_is_rejected_for_its_kind(kind, text):
-    assert kind in {violation.kind for violation in plans.verify(text, PLAN, UNIVERSE).violations}
+def test_a_false_sentence_is_rejected_for_its_kind(kind, text, three_themes, universe):
+    assert kind in {violation.kind for violation in plans.verify(text, three_themes, universe).violations}
 
 
 @pytest.mark.parametrize(("kind", "text"), sentences("+"))
-def test_its_true_sibling_is_accepted(kind, text):
-    assert plans.verify(text, PLAN, UNIVERSE).violations == (), kind
+def test_its_true_sibling_is_accepted(kind, text, three_themes, universe):
+    assert plans.verify(text, three_themes, universe).violations == (), kind
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("text", None), "plan must be a SemanticPlan, got NoneType"),
-        (("text", {"atoms": ()}), "plan must be a SemanticPlan, got dict"),
-        ((b"text", PLAN), "text must be a string, got bytes"),
-        (("text", PLAN, 5), "universe must be a sequence of str, got int"),
-        (("text", PLAN, [1]), "universe must be a sequence of str, got an entry of type int"),
+        (lambda plan: ("text", None), "plan must be a SemanticPlan, got NoneType"),
+        (lambda plan: ("text", {"atoms": ()}), "plan must be a SemanticPlan, got dict"),
+        (lambda plan: (b"text", plan), "text must be a string, got bytes"),
+        (lambda plan: ("text", plan, 5), "universe must be a sequence of str, got int"),
+        (lambda plan: ("text", plan, [1]), "universe must be a sequence of str, got an entry of type int"),
     ],
 )
-def test_an_argument_of_a_wrong_type_is_named(arguments, message):
+def test_an_argument_of_a_wrong_type_is_named(arguments, message, three_themes):
     with pytest.raises(TypeError, match=f"^{message}$"):
-        plans.verify(*arguments)
+        plans.verify(*arguments(three_themes))
 
 
-def test_nearly_all_and_hardly_any_of_the_people_are_shares():
+def test_nearly_all_and_hardly_any_of_the_people_are_shares(three_themes, universe):
     atoms = (Atom(1, "long wait", "", 1800.0, 0.9, "high"), Atom(2, "cold food", "", 20.0, 0.01, "trace"))
-    plan = plans.SemanticPlan("gaussian", PLAN.guarantee, 2000.0, 5, 2, 9.1, atoms, noise=PLAN.noise)
+    plan = plans.SemanticPlan("gaussian", three_themes.guarantee, 2000.0, 5, 2, 9.1, atoms, noise=three_themes.noise)
     for few, many in (("Almost nobody", "Almost everyone"), ("Hardly anyone", "Nearly every guest")):
         for text, right in ((f"{many} raised %s.", "long wait"), (f"{few} raised %s.", "cold food")):
             for label in ("long wait", "cold food"):
-                assert plans.verify(text % label, plan, UNIVERSE).accepted == (label == right), text % label
+                assert plans.verify(text % label, plan, universe).accepted == (label == right), text % label
 
 
-def test_a_noun_that_a_label_holds_is_that_label():
+def test_a_noun_that_a_label_holds_is_that_label(three_themes):
     """ "Noise" is a step of the method only where no atom is called so."""
-    atoms = (*ATOMS[:2], Atom(3, "noise at night", "", 115.0, 0.0575, "moderate"))
+    atoms = (*three_themes.atoms[:2], Atom(3, "noise at night", "", 115.0, 0.0575, "moderate"))
     universe = ("long wait", "rude staff", "noise at night", "dirty room", "billing error")
-    plan = plans.SemanticPlan("gaussian", PLAN.guarantee, 2000.0, 5, 3, 9.1, atoms, noise=PLAN.noise)
+    plan = plans.SemanticPlan("gaussian", three_themes.guarantee, 2000.0, 5, 3, 9.1, atoms, noise=three_themes.noise)
     for text in ("Noise is the third theme.", "Guests complained about noise.", "- long wait\n- rude staff\n- noise"):
         assert plans.verify(text, plan, universe).accepted, text

@@ -7,18 +7,7 @@ import time
 import pytest
 
 from privlib import plans
-from privlib.dp import Guarantee
-from privlib.plans.plan import Atom, Noise
 
-UNIVERSE = ("long wait", "rude staff", "cold food", "dirty room", "billing error")
-ATOMS = (
-    Atom(1, "long wait", "", 482.3, 0.24115, "high"),
-    Atom(2, "rude staff", "", 120.6, 0.0603, "moderate"),
-    Atom(3, "cold food", "", 115.0, 0.0575, "moderate"),
-)
-PLAN = plans.SemanticPlan(
-    "gaussian", Guarantee(1.0, 1e-6, "record", "add_drop"), 2000.0, 5, 3, 9.1, ATOMS, noise=Noise("gaussian", 3.9)
-)
 RULES = {  # a supported sentence, the same with one thing wrong, the kind
     "subject": ("Long wait cleared the bar.", "Grimy carpets cleared the bar.", "atom"),
     "object": ("The tally also has cold food.", "The tally also has grimy carpets.", "atom"),
@@ -53,10 +42,10 @@ RULES = {  # a supported sentence, the same with one thing wrong, the kind
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_rule_accepts_what_holds_and_rejects_what_does_not(rule):
+def test_a_rule_accepts_what_holds_and_rejects_what_does_not(rule, three_themes, universe):
     right, wrong, kind = RULES[rule]
-    assert plans.verify(right, PLAN, UNIVERSE).violations == ()
-    assert {violation.kind for violation in plans.verify(wrong, PLAN, UNIVERSE).violations} == {kind}
+    assert plans.verify(right, three_themes, universe).violations == ()
+    assert {violation.kind for violation in plans.verify(wrong, three_themes, universe).violations} == {kind}
 
 
 @pytest.mark.parametrize(
@@ -72,15 +61,15 @@ def test_a_rule_accepts_what_holds_and_rejects_what_does_not(rule):
         "The plan does not explain long wait.",
     ],
 )
-def test_a_report_may_speak_of_itself_and_of_what_is_not_in_the_plan(text):
-    assert plans.verify(text, PLAN, UNIVERSE).accepted
+def test_a_report_may_speak_of_itself_and_of_what_is_not_in_the_plan(text, three_themes, universe):
+    assert plans.verify(text, three_themes, universe).accepted
 
 
 @pytest.mark.parametrize("unit", ["gadgets, ", "besides gadgets, ", "not cold food and ", "about gadgets, and "])
-def test_time_is_linear_in_clauses(unit):
+def test_time_is_linear_in_clauses(unit, three_themes, universe):
     def seconds(times):
         begin = time.process_time()
-        plans.verify(unit * times, PLAN, UNIVERSE)
+        plans.verify(unit * times, three_themes, universe)
         return time.process_time() - begin
 
     seconds(100)
