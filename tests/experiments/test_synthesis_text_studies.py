@@ -220,6 +220,13 @@ def test_temperatures_are_read_off_the_sources_and_zero_is_the_text_alone():
     assert rows[["temperature", "accuracy"]].to_numpy().tolist() == [[0.0, 0.1], [0.7, 0.2], [1.2, 0.3]]
 
 
+def test_the_promises_beside_private_evolution_are_of_every_epsilon_and_of_both():
+    made = downstream.promises(CASE, SETTING, [4.0, 16.0], ssp.Evolving(6, 3, 3, near=5), 1)
+    assert [one.epsilon for one in made] == [4.0, 4.0, 16.0, 16.0]
+    assert {one.delta for one in made} == {SETTING.delta}
+    assert made[0].assumptions != made[1].assumptions or made[0].composition != made[1].composition  # two mechanisms
+
+
 def test_private_evolution_is_grown_by_label_and_stands_beside_ours():
     sizes = ssp.Evolving(6, 3, 3, near=5)
     rows = downstream.against(CASE, SETTING, [8.0], sizes, 1)

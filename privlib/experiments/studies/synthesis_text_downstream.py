@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from privlib.baselines import AugPE
+    from privlib.dp import Guarantee
 
 VOTES = (1, 5, 10, 20)
 CENTROIDS, PICKED, REAL = "released centroids", "picked centroids", "real texts"
@@ -81,12 +82,9 @@ def against(case: Case, setting: Setting, epsilons: Sequence[float], sizes: ssp.
     """
     import pandas as pd
 
-    # private evolution sees the public texts and their vectors alone
-    public = ssp.Case(case.target, case.public, case.public, case.private, case.pool, np.zeros(len(case.private), bool))
     rows = []
     for epsilon in epsilons:
-        releases = Releases(case, setting, epsilon)
-        evolving = ssp.evolving(public, sizes, epsilon, setting.delta, "near texts", seed)
+        releases, evolving = Releases(case, setting, epsilon), _evolving(case, setting, epsilon, sizes, seed)
         sources: dict[str, list[Labelled]] = {CENTROIDS: [], NEAREST: [], ssp.AUG_PE: []}
         for one in setting.seeds:
             outputs, labels = released(releases, one)
@@ -100,6 +98,26 @@ def against(case: Case, setting: Setting, epsilons: Sequence[float], sizes: ssp.
         told.insert(0, "epsilon", epsilon)
         rows.append(told[told["method"].isin(theirs.index)])
     return pd.concat(rows, ignore_index=True)
+
+
+def promises(
+    case: Case, setting: Setting, epsilons: Sequence[float], sizes: ssp.Evolving, seed: int
+) -> list[Guarantee]:
+    """What each row of `against` spends: at every epsilon that of our release, and of private evolution, a label's run.
+
+    A record has one label, so all labels together cost what one does.
+    """
+    bills = []
+    for epsilon in epsilons:
+        bills.append(Releases(case, setting, epsilon).mechanism.guarantee)
+        bills.append(_evolving(case, setting, epsilon, sizes, seed).guarantee)
+    return bills
+
+
+def _evolving(case: Case, setting: Setting, epsilon: float, sizes: ssp.Evolving, seed: int) -> AugPE:
+    """Private evolution that sees the public texts and their vectors alone, before it is given a label's records."""
+    public = ssp.Case(case.target, case.public, case.public, case.private, case.pool, np.zeros(len(case.private), bool))
+    return ssp.evolving(public, sizes, epsilon, setting.delta, "near texts", seed)
 
 
 def released(releases: Releases, seed: int) -> Labelled:
