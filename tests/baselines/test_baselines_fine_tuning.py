@@ -193,6 +193,18 @@ def test_what_a_learner_assumes_is_listed_with_the_rest(noise):
     assert set(taught.guarantee.assumptions) - set(plain.guarantee.assumptions) == set(Taught.assumptions)
 
 
+@pytest.mark.parametrize("assumed", ["public texts", None, (5,)])
+def test_assumptions_of_a_learner_are_texts(assumed):
+    class Taught(Toy):
+        assumptions = assumed
+
+        def __call__(self, seed):
+            return Toy()
+
+    with pytest.raises(TypeError, match=r"learner\.assumptions must be a sequence of str"):
+        mechanism(learner=Taught())
+
+
 def test_secure_is_billed_by_its_own_map_without_amplification():
     release = mechanism(epochs=1, rate=0.5)
     out = release.release(SMALL[:6], Secure())

@@ -184,6 +184,9 @@ def test_a_large_run_of_the_same_corpus_counts_beside_the_build_until_it_is_made
     judged = judge(workspace)[0]
     assert judged.verdict == verdict
     assert judged.ours.count("record run") == 1
+    own = dataclasses.replace(made((3.0, 2.0, 1.0)), profile="record", changed=("x=2",))
+    (folder / "r.json").write_text(own.to_json())
+    assert ("record run, parameters of its own" in judge(workspace)[0].ours) == (profile == "book")
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,17 @@ def test_check_and_accept(bench, command, capsys):
     assert [path.name for path in bench.workspace.recorded.rglob("*.json")] == ["other.json"]
 
 
+def test_a_record_with_parameters_of_its_own_is_neither_compared_nor_removed(bench, command):
+    fresh(bench, make())
+    assert command("accept") == 0
+    own = dataclasses.replace(make(id="own"), profile="smoke", changed=("x=2",))
+    path = bench.workspace.recorded / "smoke" / "closed-form" / "own.json"
+    path.write_text(own.to_json())
+    assert check(bench.workspace, "smoke", bench.packaged).differences == []
+    assert command("accept") == 0
+    assert path.exists()
+
+
 def test_a_folder_run_is_kept_by_accept_and_leaves_packaged_records_alone(bench, tmp_path):
     folder = DataSource.parse(str(tmp_path), bench.workspace)
     fresh(bench, make())
