@@ -73,8 +73,8 @@ def nearness(
 def budgets(nearness: pd.DataFrame, epsilon: float) -> pd.DataFrame:
     """How far the texts' likelihood is from real texts', by budget: rows of `nearness`, exact centroids at infinity.
 
-    One row a (method, epsilon), of methods that have both: gap = |nll - real_nll| of the medians, with the least and
-    the largest that nll's interval allows.
+    One row a (method, epsilon), of methods that have both: gap = |nll - real_nll| of the medians, in nats
+    a token, with the least and the largest that nll's interval allows.
     """
     import pandas as pd
 
