@@ -14,6 +14,7 @@ import json
 import os
 import re
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -53,6 +54,7 @@ class Inversion:
         start, start_cosine: the nearest public text, which at fluency 0 `text` is never farther than.
         steps: (stage, cosine of the best after it), in order; the search's are "nearest", "pieces", "rewrite", "draft",
             "words".
+        seconds: CPU time of the process that found it, a cached one's included; no part of what is compared.
     """
 
     text: str
@@ -60,6 +62,7 @@ class Inversion:
     start: str
     start_cosine: float
     steps: tuple[tuple[str, float], ...]
+    seconds: float = field(compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,14 +169,14 @@ class SearchInverter:
 
     def _resumed(self, target: np.ndarray) -> Inversion:
         if self.cache is None:
-            return self._search(target)
+            return self._timed(target)
         file = Path(self.cache) / f"{self._digest(target, self.label).hex()}.json"
         if file.is_file():
             try:
                 return _kept(json.loads(file.read_text("utf-8")))
             except (ValueError, TypeError, KeyError, RecursionError):
                 pass  # a damaged entry is searched and written again
-        found = self._search(target)
+        found = self._timed(target)
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, part = tempfile.mkstemp(dir=file.parent, suffix=".part")
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
@@ -181,7 +184,13 @@ class SearchInverter:
         os.replace(part, file)  # whole or not at all: a killed run leaves no half entry
         return found
 
-    def _search(self, target: np.ndarray) -> Inversion:
+    def _timed(self, target: np.ndarray) -> Inversion:
+        began = time.process_time()
+        found = self._search(target)
+        return Inversion(**found, seconds=time.process_time() - began)
+
+    def _search(self, target: np.ndarray) -> dict[str, object]:
+        """All of an `Inversion` but its time."""
         if target.shape != self._pool_units.shape[1:]:
             raise ValueError(
                 f"centroids must have the encoder's {self._pool_units.shape[1]} columns, got {len(target)}"
@@ -210,8 +219,10 @@ class SearchInverter:
             if stale == 2:
                 break
         if not best.text or (not self.fluency and start_cosine > best.cosine):
-            return Inversion(start, start_cosine, start, start_cosine, tuple(steps))
-        return Inversion(best.text, best.cosine, start, start_cosine, tuple(steps))
+            text, cosine = start, start_cosine
+        else:
+            text, cosine = best.text, best.cosine
+        return dict(text=text, cosine=cosine, start=start, start_cosine=start_cosine, steps=tuple(steps))
 
     def _splice(self, best: Candidates, texts: Sequence[str]) -> None:
         parts = list(dict.fromkeys(piece for text in texts for piece in pieces(text, self.max_words)))
@@ -310,7 +321,7 @@ def _kept(entry: dict) -> Inversion:
     """A cache entry as it was written; ValueError, TypeError or KeyError for anything else."""
     kept = Inversion(**entry | {"steps": tuple((stage, cosine) for stage, cosine in entry["steps"])})
     stages, cosines = [stage for stage, _ in kept.steps], [cosine for _, cosine in kept.steps]
-    told, numbers = [kept.text, kept.start, *stages], [kept.cosine, kept.start_cosine, *cosines]
+    told, numbers = [kept.text, kept.start, *stages], [kept.cosine, kept.start_cosine, kept.seconds, *cosines]
     if not all(type(each) is str for each in told) or not all(type(each) is float for each in numbers):
         raise TypeError("entry must hold texts and floats")
     return kept

@@ -142,7 +142,9 @@ def test_a_killed_search_resumes_with_the_centroids_it_had(tmp_path):
     assert search(embed=silent, cache=folder, label="sum").search(CENTROIDS) == whole
     assert folder.stat().st_mode & 0o077 == 0
     entry = json.loads(min(folder.glob("*.json")).read_text())
+    assert entry["seconds"] > 0
     wrong = [{"text": 3}, {"cosine": "far"}, {"start_cosine": None}, {"steps": [["words", True]]}, {"steps": "words"}]
+    wrong += [{"seconds": 1}]
     for text in ("", "{}", '{"text": 1}', "[1]", *(json.dumps(entry | changed) for changed in wrong)):
         kept = min(folder.glob("*.json"))
         kept.write_text(text)

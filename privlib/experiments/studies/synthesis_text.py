@@ -5,14 +5,17 @@ Means, members and scores are measured on the protected texts themselves: curato
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privlib import synthesis
+from privlib import assets, synthesis
 from privlib.dp import Simulation
 from privlib.experiments.studies import synthesis as base
 from privlib.synthesis import Inversion, SearchInverter
@@ -162,12 +165,14 @@ class Published:
 
     def search(self, centroids: np.ndarray) -> list[Inversion]:
         aimed, pool = unit_rows(centroids), unit_rows(self.pool_vectors)
+        began = time.process_time()
         written = self.inverter.invert(centroids)
+        seconds = (time.process_time() - began) / max(1, len(written))
         cosines = np.einsum("ij,ij->i", unit_rows(self.inverter.embed(written)), aimed)
         nearest = (aimed @ pool.T).argmax(axis=1)
         starts = np.einsum("ij,ij->i", pool[nearest], aimed)
         return [
-            Inversion(text, cosine, self.pool[place], start, (("nearest", start), ("vec2text", cosine)))
+            Inversion(text, cosine, self.pool[place], start, (("nearest", start), ("vec2text", cosine)), seconds)
             for text, cosine, place, start in zip(written, cosines.tolist(), nearest, starts.tolist(), strict=True)
         ]
 
@@ -177,7 +182,9 @@ def finders(
 ) -> dict[float, SearchInverter | Published]:
     """An inverter a fluency weight: "search" with `settings`, or "vec2text" with the paper's correctors by name.
 
-    vec2text knows no fluency weight and inverts gtr-t5-base alone, so it is the same for all `weights`.
+    vec2text knows no fluency weight and inverts gtr-t5-base alone, so it is the same for all `weights`. What a search
+    has found it keeps in `assets.cache_dir()/inversions`, for the encoder, the model and the code that searched: a
+    killed run resumes.
     """
     from privlib import models
 
@@ -186,7 +193,14 @@ def finders(
     if name == "vec2text":
         return dict.fromkeys(weights, Published(models.vec2text_inverter(), case.public, case.pool))
     public = {"pool": case.public, "pool_vectors": case.pool, "writer": model, "seed": seed}
+    public |= {"cache": assets.cache_dir() / "inversions", "label": _searched_by(encoder, model)}
     return {weight: SearchInverter(encoder, **public, fluency=weight, **settings) for weight in weights}
+
+
+def _searched_by(encoder: Encoder, model: LanguageModel) -> str:
+    """A name for what decides a text beside settings, pool and centroid: both models, and the code of the search."""
+    code = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(Path(synthesis.__file__).parent.glob("*.py"))))
+    return json.dumps([encoder.checksum, encoder.pooled, model.name, model.checksum, code.hexdigest()])
 
 
 def invert(
@@ -198,9 +212,8 @@ def invert(
     """
     found, spent = {}, []
     for kind in (EXACT, RELEASED):
-        began = time.process_time()
         found[kind] = finder.search(np.array([getattr(one, kind) for one in picked]))
-        seconds = (time.process_time() - began) / len(picked)
+        seconds = float(np.mean([one.seconds for one in found[kind]]))
         spent.append({"kind": kind, "texts": len(picked), "seconds": seconds})
     return found, spent
 
