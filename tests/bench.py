@@ -78,10 +78,13 @@ def joint() -> tuple[Task, Task]:
     return lambda: synthesis.joint_delta(float(next(steps)), 1.78, 0.3, 30), lambda: np.sort(np.arange(30_000.0)[::-1])
 
 
+def unit_rows(rows: int = 100_000, d: int = 384) -> np.ndarray:
+    made = np.random.Generator(np.random.PCG64(4)).standard_normal((rows, d), dtype=np.float32)
+    return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+
 def centroids() -> tuple[Task, Task]:
-    draw = np.random.Generator(np.random.PCG64(4))
-    rows = draw.standard_normal((100_000, 384), dtype=np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = unit_rows()
     buckets = synthesis.AnchoredBuckets.at(rows[:300], radius=1.0)
     mechanism = synthesis.CentroidRelease(buckets, epsilon=4, delta=1e-6, rate=0.5, threshold=25, max_records=1_000_000)
     anchors = np.ascontiguousarray(buckets.anchors.T, dtype=np.float64)
@@ -89,10 +92,10 @@ def centroids() -> tuple[Task, Task]:
 
 
 def against_a_vote() -> tuple[Task, Task]:
-    """A release, and the votes of as many rows for 3,000 texts, a seventh of what Aug-PE offers in each round."""
+    """A release, and the votes of the same rows for 3,000 texts, a seventh of what Aug-PE offers in each round."""
     release, _ = centroids()
-    draw = np.random.Generator(np.random.PCG64(4))
-    rows, candidates = (draw.standard_normal((n, 384)) / 20 for n in (100_000, 3_000))
+    rows = unit_rows().astype(np.float64)
+    candidates = np.random.Generator(np.random.PCG64(9)).standard_normal((3_000, 384)) / 20
     return release, lambda: aug_pe.nearest_candidates(rows, candidates, 1.0)
 
 

@@ -5,7 +5,7 @@ None of it is private: with a private side these are the curator's figures, neve
 
 from __future__ import annotations
 
-from privlib.evaluation.judging import CRITERIA, Judgement, NotAScore, Scores, judge, read_score, scores
+from privlib.evaluation.judging import CRITERIA, Judgement, NotAScore, Scores, expected, judge, read_score, scores
 from privlib.evaluation.overlap import (
     bigram_jaccard,
     embedding_cosine,
@@ -22,6 +22,7 @@ __all__ = [
     "Scores",
     "bigram_jaccard",
     "embedding_cosine",
+    "expected",
     "judge",
     "keyphrase_jaccard",
     "keyphrases",

@@ -2,11 +2,13 @@
 
 The judge sees the released object and the summary, never the protected texts, so judging is post-processing. Its
 scores are an opinion of one model; the verifier's rates are counted apart. An answer that is not a score is a failure
-and is counted as one: no score is made up for it.
+and is counted as one: no score is made up for it. Before a judge is believed, see whether it scores a summary above the
+same one spoilt (`privlib.experiments.studies.plans_judge`).
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +28,9 @@ CRITERIA: Mapping[str, str] = MappingProxyType(
 """What is asked, one question each. DP-SPIN's own criteria were lost with its Table 1, but for their names."""
 
 Generate = Callable[[Sequence[str]], Sequence[str]]
+Continue = Callable[[str, Sequence[str], int], Sequence[Sequence[tuple[str, float]]]]
 
+_PIECES = 50  # of the likeliest next pieces of text, those among which the scores are looked for
 _ANSWER = re.compile(r"\s*(?:score\s*[:=]\s*)?([1-5])(?:\s*/\s*5)?\s*\.?\s*", re.IGNORECASE)
 
 
@@ -36,11 +40,11 @@ class NotAScore(ValueError):
 
 @dataclass(frozen=True)
 class Judgement:
-    """One answer: the `criterion`, the judge's `answer` as it came, and the `score` 1-5, None where it failed."""
+    """One answer: the `criterion`, the judge's `answer` as it came, and the `score`, 1 to 5, None where it failed."""
 
     criterion: str
     answer: str
-    score: int | None
+    score: float | None
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,27 @@ def judge(
     if len(answers) != len(prompts):
         raise ValueError(f"generate must give one answer a prompt ({len(prompts)}), got {len(answers)}")
     return tuple(Judgement(c, answer, _score(answer)) for c, answer in zip(criteria, answers, strict=True))
+
+
+def expected(
+    released: str, summary: str, continuations: Continue, criteria: Sequence[str] = tuple(CRITERIA)
+) -> tuple[Judgement, ...]:
+    """The judge's mean score by its own chances of the five answers, one judgement a criterion.
+
+    For models too small to answer with a number: nothing is generated; the score is the mean of those of 1 to 5 that
+    are among the model's 50 likeliest next pieces of text, weighed by their chances, and a failure where none is.
+    `continuations`: prompt, beginnings, count -> (piece, log chance) of each beginning, as a local model gives them.
+    Source: none; the judge of DP-SPIN answers with a number (`judge`).
+    """
+    checks.function("continuations", continuations)
+    found = []
+    for criterion in checks.sequence("criteria", criteria, "criteria"):
+        (pieces,) = continuations(f"{prompt(criterion, released, summary)}\n\nScore: ", ("",), _PIECES)
+        chances = {int(piece): math.exp(log) for piece, log in pieces if piece in ("1", "2", "3", "4", "5")}
+        answer = ", ".join(f"{score}: {chance:.3f}" for score, chance in sorted(chances.items()))
+        mean = sum(score * chance for score, chance in chances.items()) / sum(chances.values()) if chances else None
+        found.append(Judgement(criterion, answer, mean))
+    return tuple(found)
 
 
 def scores(judgements: Sequence[Judgement], criterion: str) -> Scores:

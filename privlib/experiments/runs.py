@@ -30,6 +30,7 @@ from privlib.experiments.records import plain
 from privlib.plans.decoders import MAX_ATTEMPTS, Decoder
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 SIMULATED, CURATOR, GRID, FAILED = "simulated", "curator", "grid.yaml", "FAILED"
@@ -92,7 +93,9 @@ class Runs:
             _check_same(f"run {name} was made", _load(done / "config.yaml"), config)
             if not (done / FAILED).exists():
                 return done
-        plan = mechanism.release(sketch, Simulation(seed).child(_json([config["mechanism"], config["universe"]])))
+        stream = _json([config["mechanism"], config["universe"]])
+        plan = mechanism.release(sketch, Simulation(seed).child(stream))
+        drawn = mechanism.draw(sketch.masses, Simulation(seed).child(stream))  # the same coins: what the plan is of
         report = error = None
         try:
             report = plans.report(plan, decoding.decoder, mechanism.universe, decoding.max_attempts)
@@ -100,7 +103,8 @@ class Runs:
             error = type(caught).__name__
         files = {"config.yaml": _yaml(config), "private_plan.json": plan.to_json() + "\n"}
         files |= _told(report) if report is not None else {FAILED: f"The decoder raised {error}.\n"}
-        metrics = {"note": NOTE} | utility(sketch, mechanism, plan) | ({} if report is None else telling(report, plan))
+        metrics = {"note": NOTE} | utility(sketch, mechanism, plan, *drawn)
+        metrics |= {} if report is None else telling(report, plan)
         _place(self.root / CURATOR / name, {"metrics.json": _json(metrics)})
         _place(done, files)
         return done
@@ -108,6 +112,7 @@ class Runs:
     def table(self) -> pd.DataFrame:
         """One row a finished run, by name: what tells points apart (Appendix C.9), seed, the curator's measures.
 
+        First columns: what the runs share, the grid's settings that are one number or text (units, sparsity).
         Made with the true sketch, so not for release. Raises ValueError when no run is finished.
         """
         import pandas as pd
@@ -131,7 +136,8 @@ class Runs:
                 "decoder": config["decoder"]["name"],
             }
             measured = {name: value for name, value in metrics.items() if isinstance(value, (bool, int, float))}
-            rows.append(keys | {"seed": config["seed"]} | measured)
+            shared = {name: value for name, value in config["grid"].items() if isinstance(value, (int, float, str))}
+            rows.append(shared | keys | {"seed": config["seed"]} | measured)
         if not rows:
             raise ValueError(f"{self.root} must hold a finished run, found none")
         return pd.DataFrame(rows)
@@ -156,13 +162,20 @@ def public_settings(mechanism: plans.mechanisms.PlanMechanism) -> dict[str, Any]
 
 
 def utility(
-    sketch: plans.Sketch, mechanism: plans.mechanisms.PlanMechanism, plan: plans.SemanticPlan
+    sketch: plans.Sketch,
+    mechanism: plans.mechanisms.PlanMechanism,
+    plan: plans.SemanticPlan,
+    indices: np.ndarray,
+    values: np.ndarray,
 ) -> dict[str, float]:
-    """Retained mass, loss, overlap, and errors of the admitted values, from the true sketch: never released."""
+    """Retained mass, loss, overlap, and errors of the noisy values, from the true sketch: never released.
+
+    `indices`, `values`: what the mechanism drew; all m for the full sketches, the admitted ones for private top-L.
+    """
     place = {label: k for k, label in enumerate(mechanism.universe.labels)}
     admitted = [place[atom.label] for atom in plan.atoms]
-    masses, values = sketch.masses, [atom.mass for atom in plan.atoms]
-    errors = {f"error_{norm}": e for norm, e in plans.value_errors(masses, admitted, values).items()}
+    masses = sketch.masses
+    errors = {f"error_{norm}": e for norm, e in plans.value_errors(masses, indices, values).items()}
     return {
         "mass_retained": plans.mass_retained(masses, admitted),
         "loss": plans.loss(masses, admitted),

@@ -85,6 +85,7 @@ class CentroidRelease:
       "union": likewise, any far record that shares the bucket counting as a failure (`union_noise_std`).
     None takes worst_case for anchored buckets, integrated for the grid. Where the diameter needs no more noise than the
     other two, or only it has a bill, it is billed, and the guarantee assumes nothing of the projection.
+    The paper's own bound is `calibrate`; no release promises by it, as its proof has a gap.
     Bills: `Simulation` the joint (integrated) curve of continuous noise; `Secure` the exact threshold composed with
     OpenDP's Gaussian map at the diameter.
     Raises InfeasibleBudget (a ValueError) naming the term that ate the budget.

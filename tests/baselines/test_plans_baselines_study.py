@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from privlib import baselines
+from privlib import baselines, dp
 from privlib.dp import Simulation
 from privlib.experiments.studies import plans_baselines as study
 from privlib.experiments.studies import plans_corpora
@@ -119,6 +119,26 @@ def test_every_private_method_promises_no_more_than_the_budget(world):
     assert set(study.examples(target, "outlet", public, 1.0, 1e-6, 1)) == {study.EXACT, *study.PRIVATE}
 
 
+def test_the_ledger_on_the_page_adds_up_to_the_budget_it_was_given(world):
+    epsilon, delta = 1.0, 1e-6
+    spent = study.ledger(world[0], world[1], epsilon, delta, seed=3)
+    assert spent["stage"].tolist() == ["clustering", "clustering", "sizes", "keywords"]
+    assert (spent["state"] == "released").all()
+    assert (spent["noise"] == "add_gaussian x 1").all()
+    assert spent["rho_so_far"].tolist() == pytest.approx(spent["rho"].cumsum().tolist(), rel=1e-12)
+    assert spent["epsilon_so_far"].is_monotonic_increasing
+    assert 0.999 * epsilon <= spent["epsilon_so_far"].iloc[-1] <= epsilon * (1 + 1e-12)
+    assert spent["rho"].sum() == pytest.approx(dp.largest_rho(epsilon, delta), rel=1e-6)
+
+
+def test_an_empty_text_is_as_unlike_as_can_be(world):
+    public = world[1]
+    found = study.similarities("", "health care", public.wording, public.encoder.embed)
+    assert found == dict.fromkeys(study.SIMILARITIES, 0.0)
+    same = study.similarities("health care", "health care", public.wording, public.encoder.embed)
+    assert same == pytest.approx(dict.fromkeys(study.SIMILARITIES, 1.0))
+
+
 def test_a_spread_needs_runs(world):
     with pytest.raises(ValueError, match="runs"):
         study.compare(world[0], "outlet", world[1], **{**GRID, "runs": 1})
@@ -131,11 +151,15 @@ def test_table_and_figure_are_made_of_a_record(rows):
     from privlib import experiments
     from privlib.experiments.figures import plans_baselines as figures
 
-    record = experiments.record(id="baselines-test", title="t", rows=rows, parameters={}, seed=5, bands=study.BANDS)
+    record = experiments.record(
+        id="baselines-test", title="t", rows=rows, parameters={"corpus": "beauty"}, seed=5, bands=study.BANDS
+    )
     shown = study.table(record.rows)
     assert list(shown.columns) == list(study.METRICS)
     assert len(shown) == len(study.PRIVATE) * 2 + len(study.REFERENCES)
     assert shown.loc[(study.EXACT, math.inf), "atoms_recovered"] == "1.00 ± 0.00"
-    figure = figures.draw_comparison(record, [record])
+    figure = figures.draw_comparison(record, [record.from_json(record.to_json())])
+    titles = [axis.get_title(loc="left") for axis in figure.axes if axis.get_title(loc="left")]
+    assert titles == ["beauty", f"beauty (recorded, {record.profile})"]
     assert [axis.get_xlabel() for axis in figure.axes] == [label for _, label in figures.PANELS] * 2
     matplotlib.pyplot.close(figure)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privlib import models
-from privlib.evaluation import CRITERIA, Judgement, NotAScore, judge, read_score, scores
+from privlib.evaluation import CRITERIA, Judgement, NotAScore, expected, judge, read_score, scores
 from privlib.evaluation.judging import prompt
 
 
@@ -90,3 +90,33 @@ def test_the_packaged_model_goes_through_the_code_path():
     (judgement,) = found
     assert judgement.score in (None, 1, 2, 3, 4, 5)
     assert isinstance(judgement.answer, str)
+
+
+def chances(**given):
+    """A model whose next piece is one of these, with these chances, after a prompt that asks for a score."""
+
+    def continuations(prompt_text, beginnings, count):
+        assert prompt_text.endswith("\n\nScore: ")
+        assert (tuple(beginnings), count >= 10) == (("",), True)
+        return [[(piece.removeprefix("_"), math.log(chance)) for piece, chance in given.items()]]
+
+    return continuations
+
+
+def test_the_expected_score_is_the_mean_of_the_five_answers_alone():
+    found = expected("released", "summary", chances(_4=0.3, _0=0.2, _9=0.2, _2=0.1, no=0.1), ["safety"])
+    assert found[0].score == pytest.approx((4 * 0.3 + 2 * 0.1) / 0.4)
+    assert (found[0].criterion, found[0].answer) == ("safety", "2: 0.100, 4: 0.300")
+
+
+def test_chances_without_any_of_the_five_answers_are_a_failure():
+    found = expected("released", "summary", chances(_7=0.5, the=0.4))
+    assert [one.score for one in found] == [None] * len(CRITERIA)
+    with pytest.raises(ValueError, match="criterion"):
+        expected("released", "summary", chances(_1=1.0), ["beauty"])
+
+
+def test_a_local_model_gives_chances_of_the_five_answers():
+    model = models.language_model()
+    (found,) = expected("heart disease: 12", "Hearts fail.", model.continuations, ["safety"])
+    assert 1 < found.score < 5

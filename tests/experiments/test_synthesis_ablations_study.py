@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from privlib import synthesis
@@ -198,3 +200,47 @@ def test_where_reach_passes_the_unit_norm_the_origin_alone_scores_everything(cas
     wide = study.Case(case.encoder, case.target, 0.7, 1.0)
     rows = tables.reference_rows([wide], SETTING, by_epsilon).set_index(["source", "scored"])
     assert rows.loc[("the origin", "all"), "f1"] == 1.0
+
+
+def test_r_by_quantile_moves_edge_frequent_texts_and_scores_together(case):
+    public = vectors(300, 2, lone=200)
+    repeated = np.concatenate([public, public[:50]])  # equal rows say nothing of how far texts lie
+    near = [np.sort(np.linalg.norm(public - row, axis=1))[1] for row in public.astype(float)]
+    rows = tables.quantile_rows([case], [repeated], SETTING, 8.0, ("joint",), [0.1, 0.55, 1.0])
+    assert set(rows["scored"]) == {"all", "frequent"}
+    at = rows[rows["scored"] == "all"].set_index("quantile")
+    assert at["radius"].tolist() == pytest.approx(np.quantile(near, [0.1, 0.55, 1.0]).tolist(), rel=1e-4)
+    middle = study.Case("made", case.target, at.loc[0.55, "radius"], 1.0)
+    assert at.loc[0.55, "frequent_texts"] == np.sum(middle.neighbours >= 50) > at.loc[0.1, "frequent_texts"]
+    point = next(study.points(middle, SETTING, 8.0, ["joint"]))
+    found = [measures.utility(run.centroids.astype(np.float32), case.target, middle.radius)
+             for run in point.runs(middle, SETTING)]  # fmt: skip
+    assert at.loc[0.55, "f1"] == pytest.approx(np.mean([one.f1 for one in found]))
+    assert at.loc[0.55, "f1_low"] == min(one.f1 for one in found)
+    assert at["origin_f1"].tolist() == [0.0, 0.0, 1.0]  # 1.5 r past the norm of every text
+
+
+def test_recorded_corpora_stand_side_by_side_and_bills_that_promise_nothing_are_left_out():
+    shape = {"axis": "multiplier", "encoder": "one", "scored": "all", "rise": 0.1, "fall": 0.0}
+    told = [(4.0, "integrated", 2.0, 0.484), (4.0, "published distance", 1.0, 0.9), (math.inf, "no noise", 1.0, 0.75)]
+    best = pd.DataFrame([shape | dict(zip(("epsilon", "bill", "best", "f1"), row, strict=True)) for row in told])
+    rare = pd.concat([best.iloc[:1], best.iloc[:1].assign(scored="frequent", best=0.5)])
+    made = [SimpleNamespace(corpus="web", rows=best), SimpleNamespace(corpus="chat", rows=rare)]
+    peaks = tables.peaks_by_corpus(made)
+    assert peaks.columns.tolist() == ["ε = 4", "no noise"]
+    assert peaks.loc[("web", "one", "multiplier")].tolist() == ["2: 0.48", "1: 0.75"]
+    assert peaks.loc[("chat", "one", "multiplier")].tolist() == ["2: 0.48", ""]
+    assert peaks.index.get_level_values("corpus").tolist() == ["chat", "web"]
+    lines = tables.f1_by_corpus([SimpleNamespace(corpus="web", rows=best.drop(index=1))])
+    assert lines.loc[("web", "one", "all")].tolist() == [0.484, 0.75]
+
+
+def test_in_many_dimensions_joint_and_best_v_pay_the_papers_distance_and_its_delta():
+    small = study.Case("made", vectors(4, 1), radius=0.05, max_norm=1.0)
+    setting, u = study.Setting(12, 50, 1e-5, (1,)), study.distance_ratio(12)
+    lost = synthesis.collision_probability(u, 2 / math.sqrt(12), 12)
+    joint, best = study.points(small, setting, 8.0, ["joint", "best v"], rate=0.5)
+    assert u * 0.05 < 2 * small.max_norm
+    public = (8.0, 1e-5 - lost, 0.5, 25)
+    assert joint.noise_std == pytest.approx(u * 0.05 * synthesis.joint_noise_multiplier(*public), rel=1e-9)
+    assert best.noise_std == pytest.approx(u * 0.05 * synthesis.lemma_noise_multiplier(*public)[0], rel=1e-9)

@@ -54,6 +54,19 @@ def test_the_papers_noise_costs_least_by_the_integral_and_the_stated_worst_case_
     assert (rows["share"] * rows["noise_std"]).tolist() == pytest.approx(rows["noise_needed"].tolist())
 
 
+def test_the_headline_is_the_cost_at_one_cap(monkeypatch):
+    monkeypatch.setattr(study, "PAPER_SETTINGS", study.PAPER_SETTINGS[:2])
+    rows = study.cost_rows([10**4, 10**6])
+    headline = study.headline_rows(rows, 10**6).set_index("epsilon")
+    at = rows[rows["max_records"] == 10**6].set_index(["epsilon", "accounting"])
+    for epsilon in (4.0, 8.0):
+        for accounting in ("integrated", "union", "worst case"):
+            for column in ("epsilon_spent", "share"):
+                assert headline.loc[epsilon, f"{column}, {accounting}"] == at.loc[(epsilon, accounting), column]
+    with pytest.raises(ValueError, match="max_records must be one of"):
+        study.headline_rows(rows, 10**5)
+
+
 def test_every_better_bill_needs_less_noise_at_every_rate():
     rows = study.rate_rows([0.1, 0.3, 0.5])
     wide = rows.pivot_table(index=["epsilon", "rate"], columns="accounting", values="noise_multiplier")

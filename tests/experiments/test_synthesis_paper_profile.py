@@ -16,13 +16,14 @@ from privlib.experiments.studies import synthesis_ablations as ablations
 from privlib.experiments.studies import synthesis_paper as paper
 from privlib.experiments.studies import synthesis_ssp as ssp
 from privlib.experiments.studies import synthesis_ssp_rows as ssp_tables
+from privlib.experiments.studies import synthesis_text as texts
 from privlib.experiments.studies import synthesis_utility as utility
 from privlib.experiments.workspace import DataSource, Workspace
 
 D = 768  # of gtr-t5-base
 # Appendix A.1: epsilon, p_s, tau, v, sigma at r = .5
 PUBLISHED = [(4.0, 0.3, 30, 4.0, 2.136), (8.0, 0.5, 50, 4.0, 1.14), (16.0, 0.6, 60, 3.0, 0.516)]
-CENTROIDS = ("synthesis_centroids", "synthesis_utility", "synthesis_ssp")
+CENTROIDS = ("synthesis_centroids", "synthesis_utility", "synthesis_ssp", "synthesis_text")
 
 
 def settings(name: str) -> dict:
@@ -55,7 +56,7 @@ def test_the_encoder_is_gtr_as_the_paper_takes_it(name):
 @pytest.mark.parametrize("name", [*CENTROIDS, "synthesis_ablations"])
 def test_every_corpus_is_one_of_the_hubs_and_no_run_is_over_the_bills_cap(name):
     found = settings(name)
-    named = [found["corpus"], found.get("auxiliary_corpus", ""), found.get("probe_corpus", "")]
+    named = [found["corpus"], *(found.get(f"{kind}_corpus", "") for kind in ("auxiliary", "public", "probe"))]
     named += [*found.get("auxiliaries", ()), *(part for pair in found.get("more", ()) for part in pair.split("/"))]
     assert {one for one in named if one} <= set(corpora.names("hub"))
     assert found["records"] + found.get("planted", 0) <= synthesis.CentroidRelease.max_records
@@ -115,23 +116,84 @@ def test_every_mechanism_of_support_protection_can_be_made():
             assert bill.delta <= 1e-6
 
 
-def test_every_point_of_the_ablations_can_be_made():
+@pytest.mark.parametrize(("epsilon", "rate", "threshold", "v", "noise_std"), PUBLISHED)
+def test_texts_are_made_of_the_grid_at_the_published_rate_split_and_noise(epsilon, rate, threshold, v, noise_std):
+    found = settings("synthesis_text")
+    assert {found["epsilon"], *found["compared"]} <= {row[0] for row in PUBLISHED}
+    assert (found["inverter"], found["inverted"], found["paraphrases"]) == ("vec2text", 3000, 10)
+    setting = of(found, texts.Setting, dims=found["dims"])
+    few = np.zeros(4, dtype=int)
+    made = texts.Releases(texts.Case(None, None, None, rows(4), rows(4), rows(40), few, few), setting, epsilon)
+    grid = made.mechanism.buckets
+    assert (grid.dims, grid.radius, grid.max_norm, grid.dimension) == (20, 0.5, 2.6, D)
+    assert made.buckets is grid
+    assert (made.mechanism.rate, made.mechanism.threshold) == (rate, threshold)
+    assert made.mechanism.noise_std(Simulation(0)) == pytest.approx(noise_std, rel=1e-12)
+    bill = synthesis.calibrate(epsilon, 1e-6, rate, threshold, v, 2.4, 20)
+    assert made.mechanism.std == pytest.approx(2.4 * 0.5 * bill.published_multiplier, rel=1e-12)
+    anchored = texts.Releases(made.case, dataclasses.replace(setting, dims=0), epsilon)
+    assert isinstance(anchored.buckets, synthesis.AnchoredBuckets)
+
+
+def ablation() -> tuple[dict, ablations.Case, ablations.Setting]:
     found = settings("synthesis_ablations")
-    assert (found["first_encoder"], found["pooled"]) == ("sentence-transformers/gtr-t5-base", True)
     case = ablations.Case("made", rows(4), found["first_radius"], 2.6)
-    setting = ablations.Setting(found["dims"], found["frequency"], found["delta"], (1,))
+    return found, case, ablations.Setting(found["dims"], found["frequency"], found["delta"], (1,))
+
+
+def test_every_point_of_the_ablations_can_be_made():
+    found, case, setting = ablation()
+    assert (found["first_encoder"], found["pooled"]) == ("sentence-transformers/gtr-t5-base", True)
     assert (setting.dims, setting.frequency, setting.delta, case.radius) == (20, 100, 1e-6, 0.5)
-    axes = [("multiplier", ("integrated", "published distance"), found["axis_epsilons"], found["multipliers"]),
-            ("dims", ("integrated", "published distance by k"), found["axis_epsilons"], found["dims_axis"]),
-            ("frequency", ("joint",), [found["table_epsilon"]], found["frequencies"]),
-            ("rate", ("joint", "best v"), [found["table_epsilon"]], found["rates"])]  # fmt: skip
-    for axis, bills, epsilons, values in axes:
+    assert found["published"]
+    axes = [("multiplier", found["axis_epsilons"], found["multipliers"]),
+            ("dims", found["axis_epsilons"], found["dims_axis"]),
+            ("frequency", [found["table_epsilon"]], found["frequencies"]),
+            ("rate", [found["table_epsilon"]], found["rates"])]  # fmt: skip
+    for axis, epsilons, values in axes:
+        bills = ablations.PUBLISHED_BILLS[axis]
         for epsilon in epsilons:
             for value in values:
                 made = [point.bill for point in ablations.points(case, setting, epsilon, bills, **{axis: value})]
                 assert made == list(bills), (axis, epsilon, value)
     for epsilon in [*found["epsilons"], math.inf]:
-        assert len(list(ablations.points(case, setting, epsilon, ["joint"]))) == 1
+        assert len(list(ablations.points(case, setting, epsilon, ablations.PUBLISHED_BILLS["epsilon"]))) == 1
+
+
+@pytest.mark.parametrize(("epsilon", "rate", "threshold", "v", "noise_std"), PUBLISHED)
+def test_the_ablations_pay_what_the_paper_pays(epsilon, rate, threshold, v, noise_std):
+    found, case, setting = ablation()
+    bills = ablations.PUBLISHED_BILLS
+    assert epsilon in found["epsilons"]
+    (made,) = ablations.points(case, setting, epsilon, bills["epsilon"])
+    assert (made.rate, made.threshold) == (rate, threshold)
+    assert made.noise_std == pytest.approx(noise_std, rel=1e-12)
+    for scale in found["multipliers"]:  # Table 12
+        _, made = ablations.points(case, setting, epsilon, bills["multiplier"], multiplier=scale)
+        assert made.noise_std == pytest.approx(scale * noise_std, rel=1e-12)
+    for dims in found["dims_axis"]:
+        _, made = ablations.points(case, setting, epsilon, bills["dims"], dims=dims)
+        u = paper.distance_ratio(dims)
+        bill = synthesis.calibrate(epsilon, 1e-6, rate, threshold, v, u, dims)
+        assert (made.rate, made.threshold) == (rate, threshold)
+        assert made.noise_std == pytest.approx(u * 0.5 * bill.published_multiplier, rel=1e-12), dims
+    for frequency in found["frequencies"]:
+        (made,) = ablations.points(case, setting, epsilon, bills["frequency"], frequency=frequency)
+        bill = synthesis.calibrate(epsilon, 1e-6, rate, made.threshold, v, 2.4, 20)
+        assert (made.rate, made.threshold) == (rate, synthesis.threshold_count(rate, frequency))
+        assert made.noise_std == pytest.approx(1.2 * bill.published_multiplier, rel=1e-12), frequency
+
+
+def test_the_rates_of_the_ablations_are_billed_for_the_papers_distance():
+    found, case, setting = ablation()
+    lost = synthesis.collision_probability(2.4, 2 / math.sqrt(20), 20)
+    for rate in found["rates"]:
+        public = (8.0, 1e-6 - lost, rate, synthesis.threshold_count(rate, 100))
+        joint, best = ablations.points(case, setting, 8.0, ablations.PUBLISHED_BILLS["rate"], rate=rate)
+        assert joint.noise_std == pytest.approx(1.2 * synthesis.joint_noise_multiplier(*public), rel=1e-9)
+        assert best.noise_std == pytest.approx(1.2 * synthesis.lemma_noise_multiplier(*public)[0], rel=1e-9)
+    with pytest.raises(ValueError, match="epsilon must be one that the paper runs"):
+        list(ablations.points(case, setting, 2.0, ["as published"]))
 
 
 def test_a_setting_that_the_papers_bill_does_not_allow_names_what_ate_the_budget():

@@ -17,6 +17,7 @@ from privlib.experiments.figures import synthesis_ssp as figures
 from privlib.experiments.studies import synthesis_ssp as ssp
 from privlib.experiments.studies import synthesis_ssp_rows as tables
 from privlib.experiments.studies import synthesis_text as study
+from privlib.experiments.studies import synthesis_text_budgets as by_budget
 from privlib.experiments.studies import synthesis_text_downstream as downstream
 from privlib.experiments.studies import synthesis_text_norms as lengths
 from privlib.experiments.studies import synthesis_text_scores as scores
@@ -86,6 +87,32 @@ def test_a_label_whose_cells_are_used_up_is_passed_over():
     keep = np.r_[0:200, 400:800]  # one of the two places of label 0
     left = dataclasses.replace(CASE, private=CASE.private[keep], codes=CASE.codes[keep])
     assert [one.label for one in study.Releases(left, SETTING, 8.0).picked(3)] == [0, 1, 1]
+
+
+def test_the_papers_grid_is_released_as_it_is_and_a_cell_is_all_its_coordinates():
+    setting = study.Setting(1.2, 100, 1e-5, 4, (0, 1), dims=3)
+    made = study.Releases(CASE, setting, 8.0)
+    assert (made.mechanism.rate, made.mechanism.threshold) == (0.5, 50)
+    raw = made.mechanism.release(CASE.private[CASE.codes == 1], Simulation(1).child("label 1"))
+    np.testing.assert_array_equal(made.run(1)[1].centroids, raw.centroids)  # not denoised
+    tags = made.buckets.assign(CASE.private)
+    assert len(np.unique(tags[:, 0])) < len(np.unique(tags, axis=0))  # one coordinate names no cell
+    means, labels = made.exact()
+    expected = []
+    for label in (0, 1):
+        for cell in np.unique(tags[CASE.codes == label], axis=0):
+            rows = CASE.private[(CASE.codes == label) & np.all(tags == cell, axis=1)]
+            expected += [(label, *rows.mean(axis=0))] if len(rows) >= 100 else []
+    np.testing.assert_allclose(np.column_stack([labels, means]), expected)
+    picked = made.picked(3)
+    found = {study.RELEASED: [SimpleNamespace(text="own 1", start="public 1")] * 3}
+    real, _ = study.clusters(CASE, picked, found, {0.7: [()] * 3}, made)["real texts"]
+    drawn = study.texts(CASE, picked, found, {}, made, 1)[study.EXACT, study.MEMBER]
+    for place, one in enumerate(picked):
+        mine = np.flatnonzero((CASE.codes == one.label) & np.all(tags == one.cell, axis=1))
+        np.testing.assert_allclose(one.exact, CASE.private[mine].mean(axis=0))
+        assert ROWS[real[place]].tolist() == CASE.private[mine[0]].tolist()
+        assert int(drawn[place][1].split()[1]) in mine
 
 
 class Written:
@@ -227,6 +254,18 @@ def test_labels_are_learnt_from_separate_groups_and_not_from_shuffled_ones():
     assert (rows["accuracy_low"] <= rows["accuracy"]).all()
 
 
+def test_what_every_protected_text_would_teach_stands_beside_it():
+    rows = downstream.learnt(CASE, RELEASES.picked(2), RELEASES, {}, embed).set_index(["source", "method"])
+    whole = rows.loc[downstream.ALL_REAL]
+    assert (whole["outputs"] == len(CASE.private)).all()
+    assert (whole["seeds"] == 1).all()
+    assert whole["accuracy"].min() > 0.9
+    assert rows.loc[(downstream.REAL, "vote of 1"), "outputs"] == 4.0  # as many as centroids
+    wrong = dataclasses.replace(CASE, codes=1 - CASE.codes)
+    found = downstream.learnt(wrong, RELEASES.picked(2), RELEASES, {}, embed).set_index(["source", "method"])
+    assert found.loc[downstream.ALL_REAL]["accuracy"].max() < 0.1
+
+
 def test_picked_centroids_are_learnt_from_as_vectors_beside_as_many_texts():
     picked = RELEASES.picked(4)
     wrong = [1 - one.label for one in picked]
@@ -268,6 +307,67 @@ def test_utility_of_few_outputs_is_below_that_of_all():
     rows = scores.utilities(CASE, picked, {}, RELEASES, embed)
     recall = rows[rows["kind"] == "released"].set_index(["scored", "level"])["recall"]
     assert recall["all", "every centroid"] > recall["all", "picked centroids"]
+
+
+def nearest_search(asked):
+    """An inverter that answers with the nearest protected text of other lengths, and keeps what it was asked."""
+
+    def search(centroids):
+        asked.append(np.asarray(centroids))
+        places = np.argmax(centroids @ CASE.private.T, axis=1), np.argmax(centroids @ CASE.pool.T, axis=1)
+        pairs = zip(*(part.tolist() for part in places), strict=True)
+        return [SimpleNamespace(text=CASE.target[own], start=CASE.public[near], seconds=0.0) for own, near in pairs]
+
+    return SimpleNamespace(search=search)
+
+
+def test_the_same_cells_are_inverted_at_every_budget_and_their_exact_means_once():
+    picked, asked = RELEASES.picked(3), []
+    at_each = {8.0: RELEASES, 16.0: study.Releases(CASE, SETTING, 16.0)}
+    words = []
+
+    def reword(found):
+        words.append(len(found))
+        return [("own 9",)] * len(found)
+
+    told = by_budget.inverted(CASE, picked, at_each, nearest_search(asked), reword, 1)
+    assert list(told) == [8.0, 16.0, np.inf]
+    assert (len(asked), words) == (3, [3, 3, 3])
+    for released, kind, one in zip(asked, ("released", "released", "exact"), told.values(), strict=True):
+        np.testing.assert_array_equal(released, [getattr(part, kind) for part in one.picked])
+        assert [(part.seed, part.label, part.cell) for part in one.picked] == [
+            (part.seed, part.label, part.cell) for part in picked
+        ]
+        assert set(one.texts) == {(kind, name) for name in (study.NEAREST, study.SEARCH, study.AGAIN)}
+    np.testing.assert_array_equal(asked[0], [one.released for one in picked])
+    gaps = [np.linalg.norm(part - asked[2], axis=1).mean() for part in asked[:2]]
+    assert gaps[1] < gaps[0]  # more budget, less noise
+
+
+def test_a_cell_that_another_budget_does_not_release_is_left_out():
+    strange = dataclasses.replace(RELEASES.picked(1)[0], cell=(99,))
+    known = RELEASES.picked(1)
+    assert by_budget.same_cells([strange], RELEASES) == []
+    (left,) = by_budget.same_cells([strange, *known], RELEASES)
+    np.testing.assert_array_equal(left.released, known[0].released)
+
+
+def test_scores_by_budget_take_each_budgets_own_rows():
+    picked = RELEASES.picked(2)
+    at_each = {8.0: RELEASES, 16.0: study.Releases(CASE, SETTING, 16.0)}
+    told = by_budget.inverted(CASE, picked, at_each, nearest_search([]), lambda found: [("own 9",)] * len(found), 1)
+    rows = by_budget.table(told, lambda one: scores.utilities(CASE, one.picked, one.texts, one.releases, embed))
+    whole = rows[rows["scored"] == "all"]
+    every = whole[whole["level"] == "every centroid"].set_index("epsilon")
+    for epsilon, releases in at_each.items():
+        own = scores.utilities(CASE, picked, {}, releases, embed)
+        own = own[(own["level"] == "every centroid") & (own["kind"] == "released") & (own["scored"] == "all")]
+        assert every.loc[epsilon, "l2"] == own["l2"].iloc[0]
+    assert every.loc[8.0, "l2"] != every.loc[16.0, "l2"]
+    exact = measures.utility(RELEASES.exact()[0], CASE.private, SETTING.radius, SETTING.alpha)
+    assert every.loc[np.inf, ["outputs", "recall", "l2"]].tolist() == [4.0, exact.recall, exact.l2]
+    assert rows.columns[0] == "epsilon"
+    assert "kind" not in rows
 
 
 def test_paraphrases_keep_the_label_of_their_centroid():
@@ -391,6 +491,12 @@ def test_the_gap_to_a_curator_is_its_score_less_ours():
     rows = tables.curator_gaps({16.0: stand_in}, 2).set_index("outputs")
     assert rows.loc[ssp.PLAIN, ["ours", "curator", "gap"]].tolist() == [0.0, 1.0, 1.0]
     assert rows.loc[ssp.TEXTS, "gap"] == -1.0  # of the public texts: turned round here, and the gap with them
+    scored = [f"{who}_{score}" for who in ("ours", "curator") for score in ("precision", "recall")]
+    assert rows.loc[ssp.PLAIN, scored].tolist() == [0.0, 0.0, 1.0, 1.0]
+    given[ssp.CENTRAL] = np.concatenate([centres[:2], away[:2]])
+    half = tables.curator_gaps({16.0: stand_in}, 2).set_index("outputs").loc[ssp.PLAIN]
+    assert half[["curator_precision", "curator_recall"]].tolist() == [0.5, 0.5]
+    given[ssp.CENTRAL] = centres
     assert rows["runs"].tolist() == [2, 2]
     rows = tables.curator_gaps({8.0: METHODS}, 3).set_index("outputs")
     assert (rows["gap_low"] <= rows["gap"]).all()
@@ -422,3 +528,31 @@ def test_utility_is_scored_for_each_epsilon_between_references():
     assert rows.loc[tables.SAME, "f1"] > rows.loc[tables.UNRELATED, "f1"]
     assert rows.loc[ssp.DENOISED, "f1"] == 1.0
     assert (rows["runs"] == 3).all()
+
+
+def test_frequent_texts_are_scored_beside_all_of_them_where_there_are_any():
+    common = NEAR >= 10
+    common[np.flatnonzero(common)[::2]] = False  # a half of them, so that the two scores differ
+    rows = tables.utilities({8.0: METHODS}, 3, 10, common)
+    at = rows.set_index(["method", "scored"])
+    assert at["texts"].groupby("scored").first().to_dict() == {"all": 1200, "frequent": int(common.sum())}
+    made = [METHODS.outputs(seed, local=False)[ssp.DENOISED] for seed in SUPPORT.seeds[:3]]
+    expected = np.mean([measures.utility(outputs, PLANTED.private[common], 0.6).l2 for outputs in made])
+    assert at.loc[(ssp.DENOISED, "frequent"), "l2"] == pytest.approx(expected)
+    assert at.loc[(ssp.DENOISED, "frequent"), "l2"] != at.loc[(ssp.DENOISED, "all"), "l2"]
+    plain = tables.utilities({8.0: METHODS}, 3, 10)
+    pd.testing.assert_frame_equal(tables.against_all(rows).reset_index(drop=True), tables.against_all(plain))
+    few = np.zeros(len(common), bool)
+    few[np.flatnonzero(common)[:6]] = True
+    few[-3:] = True  # probes are no text of the corpus
+    found = tables.utilities({8.0: METHODS}, 3, 10, few).set_index(["method", "scored"])
+    assert found.loc[(tables.SAME, "frequent"), ["texts", "outputs"]].tolist() == [6, 3.0]
+    assert set(tables.utilities({8.0: METHODS}, 3, 10, NEAR > 10**6)["scored"]) == {"all"}
+
+
+def test_the_distance_that_every_bill_pays_for_is_told():
+    assert METHODS.distances_paid == {ssp.PLAIN: 1.2, ssp.CENTRAL: 0.6, ssp.OUE: 1.2, ssp.LOCAL: 2.0}
+    setting = ssp.Setting(0.1, 100, 1e-6, 4, (1,), 1, dims=20)
+    grid = ssp.Methods(PLANTED, setting, 8.0, EVOLVING)
+    assert grid.distances_paid[ssp.GRID] == pytest.approx(0.24)  # u r, u = 2.4
+    assert grid.grid.std == pytest.approx(0.95 * 0.24)  # the paper's multiplier of just that distance

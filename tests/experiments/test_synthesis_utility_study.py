@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from privlib import synthesis
+from privlib import experiments, synthesis
 from privlib.dp import Simulation
+from privlib.experiments.figures import synthesis_utility as figures
 from privlib.experiments.studies import synthesis_utility as study
 
 D = 12
@@ -56,6 +59,77 @@ def test_scores_are_those_of_the_releases(case, tables):
     assert row["f1"] == pytest.approx(np.mean([one["f1"] for one in found]))
     assert row["l2_low"] == min(one["l2"] for one in found)
     assert row["seeds"] == 3
+
+
+def test_centroid_error_is_the_distance_to_the_exact_mean_of_the_bucket(case, tables):
+    _, scores = tables
+    at = scores[scores["scored"] == "all"].set_index(["method", "epsilon"])["centroid_error"]
+    tags = {"anchored": case.anchored.assign(case.target), "grid": case.grid.assign(case.target)}
+    for method, mechanism in (
+        ("anchored", study.anchored_release(case, 8.0)),
+        ("integrated", dict(study.grid_releases(case, 8.0))["integrated"]),
+    ):
+        kind, found = ("grid" if method == "integrated" else method), []
+        for seed in case.setting.seeds:
+            released = mechanism.release(case.target, Simulation(seed))
+            for cell, centroid in zip(released.cells, released.centroids, strict=True):
+                members = case.target[(tags[kind] == cell).all(axis=1)].astype(np.float64)
+                found.append((seed, np.linalg.norm(centroid - members.mean(axis=0))))
+        by_run = pd.DataFrame(found).groupby(0)[1].mean()
+        assert at[method, 8.0] == pytest.approx(by_run.mean(), rel=1e-9)
+    assert at["anchored", 8.0] < at["anchored", 2.0]
+    assert at["no privacy", 8.0] < 1e-6 < at["public anchors", 8.0] == at["public anchors", 2.0]
+
+
+def test_every_promise_of_the_table_is_stated_once(case):
+    stated = [str(one) for one in study.guarantees(case, [2.0, 8.0])]
+    assert len(stated) == len(set(stated))
+    made = [m for epsilon in (2.0, 8.0) for _, m in study.grid_releases(case, epsilon)]
+    made += [study.anchored_release(case, 8.0), *study.curators(case, 2.0).values()]
+    assert {str(m.guarantee) for m in made} <= set(stated)
+    assert {one.split(",")[0] for one in stated} == {"(2", "(8"}
+    fine = dataclasses.replace(case, setting=dataclasses.replace(case.setting, dims=20, radius=0.3))
+    assert any("before the public projection" in str(one) for one in study.guarantees(fine, [8.0]))
+
+
+def recorded(values: dict[str, list[float]]):
+    """A record of one case at epsilon 1, 4, 8; NaN where a method has no row."""
+    rows = [
+        {"case": "made, anchors of another", "scored": "all", "epsilon": epsilon, "method": method, "f1": value}
+        for method, column in values.items()
+        for epsilon, value in zip((1.0, 4.0, 8.0), column, strict=True)
+        if not math.isnan(value)
+    ]
+    return experiments.record(id="made", title="Made", rows=pd.DataFrame(rows), parameters={}, seed=1)
+
+
+def test_the_table_of_cases_says_from_where_on_a_release_is_above_public_text(monkeypatch):
+    monkeypatch.delenv("PRIVLIB_OUT", raising=False)
+    lines = {"public anchors": [0.3] * 3, "paper": [math.nan, 0.1, 0.2], "released anchors": [0.25] * 3}
+    late = recorded(lines | {"anchored, denoised": [0.4, 0.2, 0.5]})
+    never = recorded({"public anchors": [0.3] * 3, "anchored, denoised": [0.1, 0.2, 0.3]})
+    table = figures.beside_public_text([late, never])
+    assert table["above_from"].tolist()[0] == 8.0  # above at 1, but not at 4
+    assert math.isnan(table["above_from"].iloc[1])
+    first = table.iloc[0]
+    assert (first["epsilon"], first["anchored, denoised"], first["public anchors"]) == (1.0, 0.4, 0.3)
+    assert (first["largest_epsilon"], first["ours_largest"], first["paper_largest"]) == (8.0, 0.5, 0.2)
+    assert math.isnan(table["paper_largest"].iloc[1])
+    assert not table["own_half"].any()
+
+
+def test_a_vote_is_timed_on_the_texts_that_the_release_reads(case, monkeypatch):
+    clock, read = iter((1.0, 3.0, 10.0, 15.0)), []
+    monkeypatch.setattr(study.time, "process_time", lambda: next(clock))
+    monkeypatch.setattr(study, "nearest_candidates", lambda rows, candidates, norm: read.append((rows, candidates)))
+    release = synthesis.CentroidRelease.release
+    monkeypatch.setattr(
+        synthesis.CentroidRelease, "release", lambda self, rows, noise: read.append(rows) or release(self, rows, noise)
+    )
+    assert study.seconds_beside_a_vote(case, 8.0) == (2.0, 5.0)
+    assert read[0] is read[1][0]
+    assert (read[0] == case.target).all()
+    assert (read[1][1] == case.auxiliary).all()
 
 
 def test_public_and_unprotected_lines_do_not_move_and_denoising_helps_where_noise_is_large(tables):

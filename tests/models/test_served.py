@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from privlib import models
+from privlib import models, synthesis
 
 
 @pytest.fixture
@@ -26,6 +26,25 @@ def test_served_draws_follow_the_seed(served):
     assert one == served.generate(["tea or coffee"] * 3, 8, temperature=1.0, seed=1)
     assert len(set(one)) == 3
     assert one != served.generate(["tea or coffee"] * 3, 8, temperature=1.0, seed=2)
+
+
+def test_a_served_model_paraphrases(served, monkeypatch):
+    asked = []
+    real = type(served).generate
+
+    def generate(self, prompts, *rest, **more):
+        asked.append(list(prompts))
+        return real(self, prompts, *rest, **more)
+
+    monkeypatch.setattr(type(served), "generate", generate)
+    texts = ["the patient said tea or coffee is good", "late delivery and a very long wait"]
+    made = synthesis.paraphrase(texts, served.generate, 2, max_new_tokens=6, temperature=1.0, seed=3)
+    assert [text in prompt for text, prompt in zip(2 * texts[:1] + 2 * texts[1:], asked[0], strict=True)] == [True] * 4
+    assert made.answers == sum(map(len, asked))
+    kept = sum(map(len, made.texts))
+    assert kept == 4 - made.missing == made.answers - sum(made.faults.values())
+    assert kept > 0  # random weights, but words
+    assert made == synthesis.paraphrase(texts, served.generate, 2, max_new_tokens=6, temperature=1.0, seed=3)
 
 
 def test_a_served_model_cannot_be_scored_or_checked(served):

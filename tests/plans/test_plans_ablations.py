@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -89,7 +91,38 @@ def test_results_do_not_depend_on_the_other_settings_tried(rows, case):
     assert alone.equals(same)
 
 
+def test_at_user_level_every_setting_is_of_users_cut_to_the_bound(rows, case):
+    grid = {knob: values for knob, values in GRID.items() if knob != "contribution_bound"}
+    users = study.ablate([case], grid=grid, unit="user", **SETTING)
+    assert set(users.unit) == {"user"}
+    assert users.knob.unique().tolist() == list(study.KNOBS[:-1])
+    assert set(users.n_units) == {round(share * case.units("user")) for share in (0.2, 0.6)}
+    cut = users[users.knob == "plan_size"].iloc[0]
+    runs = [case.select(cut.n_units, run, "user") for run in (1, 2, 3)]
+    masses = [mass_of_users(study.resized(case, study.Point(20, 3, 3, 0.6)), run.corpus) for run in runs]
+    assert cut.sketch_mass == pytest.approx(np.mean([np.minimum(mass, 1.0).sum() for mass in masses]), rel=1e-4)
+    assert cut.sketch_mass < np.mean([mass.sum() for mass in masses])
+
+
+def mass_of_users(case, corpus):
+    mass = dict.fromkeys(corpus.unit_ids, 0.0)
+    vectors = plans.assign(corpus, case.universe, case.sparsity)
+    for user, row in zip(corpus.unit_ids, vectors.sum(axis=1), strict=True):
+        mass[user] += row
+    return np.array(list(mass.values()))
+
+
+def test_what_is_of_user_level_is_left_out_without_user_ids(case):
+    unknown = replace(case, target=replace(case.target, unit_ids=None))
+    rows = study.ablate([unknown], grid={"plan_size": [3], "contribution_bound": [1.0]}, **SETTING)
+    assert set(rows.knob) == {"plan_size"}
+    with pytest.raises(ValueError, match="cases must hold a corpus with user ids"):
+        study.ablate([unknown], grid={"plan_size": [3]}, unit="user", **SETTING)
+
+
 def test_unknown_settings_are_refused(case):
+    with pytest.raises(ValueError, match="unit must be one of"):
+        study.ablate([case], grid={"plan_size": [10]}, unit="text", **SETTING)
     with pytest.raises(ValueError, match="grid must name settings"):
         study.ablate([case], grid={"colour": [1]}, **SETTING)
 
@@ -110,4 +143,12 @@ def test_colours_stay_with_their_corpus(rows):
     assert [line.get_label() for line in last] == ["generated"]
     assert last[0].get_color() == colours["generated"] != colours["first"]
     assert len(figures.draw_shapes(record).axes) == 3
+    user = figures.draw_ablations(record, [other_record(rows)])
+    assert {line.get_label() for line in user.axes[0].lines} == {"first", "generated", "real (recorded, interactive)"}
     matplotlib.pyplot.close("all")
+
+
+def other_record(rows):
+    from privlib import experiments
+
+    return experiments.record(id="plans-test", title="t", rows=rows.assign(corpus="real"), parameters={}, seed=5)

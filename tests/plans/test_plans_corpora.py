@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from privlib import corpora, plans
+from privlib import corpora, dp, plans
 from privlib.experiments.studies import plans as base
 from privlib.experiments.studies import plans_corpora as study
 
@@ -65,6 +65,30 @@ def test_a_strict_run_is_billed_as_replacement(case):
     settings = [base.mechanism("gaussian", case.universe, 1.0, 1e-6, 5, study.relation_of(s)) for s in (False, True)]
     assert settings[1].relation == "replace"
     assert settings[1].sensitivity.l2 == pytest.approx(math.sqrt(2) * settings[0].sensitivity.l2)
+
+
+def test_exactly_n_units_under_the_noise_of_an_independent_sample_would_cost_half_as_much_again(case):
+    """Adding a record to exactly n pushes one out: with the noise of epsilon 1, l2 sqrt 2 costs 1.4547 and not 1."""
+    target, n, seed = case.target, 75, 3
+    before = set(case.select(n, seed, "record", strict_sample_size=True).corpus.record_ids)
+    everyone = list(target.record_ids)
+    without = target.where([record != min(before) for record in everyone])
+    after = set(study.selected(without, n, seed, "record", strict_sample_size=True).record_ids)
+    assert len(before - after) == len(after - before) == 1  # one record fewer, and another came in
+    loose = set(study.selected(target, n, seed, "record").record_ids)
+    gone = min(loose)
+    kept = target.where([record != gone for record in everyone])
+    there = len(everyone)
+    assert set(kept.sample(n, seed, public_size=there, unit="record").record_ids) == loose - {gone}  # none came in
+
+    wrong, right = (
+        base.mechanism("gaussian", case.universe, 1.0, 1e-6, 5, study.relation_of(s)) for s in (False, True)
+    )
+    noise = dp.Simulation(1)
+    deviation, needed = (setting.noise_law(noise).scale for setting in (wrong, right))
+    assert dp.gaussian_epsilon(1e-6, deviation, wrong.sensitivity.l2) == pytest.approx(1.0, abs=1e-6)
+    assert dp.gaussian_epsilon(1e-6, deviation, right.sensitivity.l2) == pytest.approx(1.4547, abs=5e-5)
+    assert dp.gaussian_epsilon(1e-6, needed, right.sensitivity.l2) == pytest.approx(1.0, abs=1e-6)
 
 
 def test_no_release_knows_of_strict_sampling():

@@ -25,6 +25,7 @@ def test_the_dictionary_is_the_one_that_studies_use(parts):
         assert tuple(mine.label) == universe.labels
         assert dict(zip(mine.label, mine.support, strict=True)) == universe.manifest["support"]
         assert mine["rank"].tolist() == list(range(1, len(universe) + 1))
+        assert universe.manifest["support_threshold"] == part.threshold
 
 
 def test_a_higher_threshold_leaves_fewer_atoms_and_each_size_is_true(parts):
@@ -97,6 +98,11 @@ def test_tables_and_figure_come_from_records(parts):
     table = figures.top_atoms(made(study.dictionaries(parts, 25)), 3)
     assert table.shape == (3, 2)
     assert (table != "").all().all()
+    assert [part.shape for part in figures.top_atoms_apart(made(study.dictionaries(parts, 25)), 3)] == [(3, 2)]
+    combined = study.dictionaries(parts, 25).replace({"corpus": {"generated": "combined"}})
+    combined.loc[combined.corpus == "combined", "label"] += " / more"
+    apart = figures.top_atoms_apart(made(combined), 3)
+    assert [list(part) for part in apart] == [["drug-reviews"], ["combined"]]
     overview = figures.overview(made(study.statistics(parts)))
     assert overview.loc["shared_users"].to_dict() == {"generated": "0", "drug-reviews": ""}
     axis = figures.draw_sizes(made(study.sizes(parts, [5], THRESHOLDS))).axes[0]

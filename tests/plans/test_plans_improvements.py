@@ -36,7 +36,16 @@ def test_scales_tell_what_each_variant_changes():
     assert scale["private_topL_zcdp"] == pytest.approx(2 * scale["private_topL_monotone_zcdp"])
     assert scale["private_topL_zcdp"] < paper["selection_scale"]
     assert rows.loc["private_topL_zcdp", "value_scale"] < paper["value_scale"]
+    assert scale["private_topL_permute_and_flip"] == 2 * scale["private_topL_permute_and_flip_monotone"]
     assert scale["laplace"] == rows.loc["laplace", "value_scale"] == 2.0
+
+
+def test_value_errors_are_of_all_values_that_were_drawn():
+    rows = study.variants(SKETCH, UNIVERSE, **GRID)
+    sketches = rows["mechanism"].isin(["gaussian", "laplace"])
+    assert (rows["error_linf"] >= rows["linf"]).all()
+    assert (rows.loc[sketches, "error_linf"] > rows.loc[sketches, "linf"]).all()
+    assert rows.loc[~sketches, "error_linf"].equals(rows.loc[~sketches, "linf"])
 
 
 def _rows(**means: float) -> pd.DataFrame:
@@ -105,5 +114,13 @@ def test_the_figure_is_drawn_from_a_record():
     record = experiments.record(id="improvements-test", title="t", rows=rows, parameters={}, seed=3, bands=study.BANDS)
     figure = figures.draw_variants(record)
     assert [axis.get_title() for axis in figure.axes] == ["MassRetained", "largest error of an admitted mass"]
+    fewer = rows[rows["mechanism"] != "private_topL_permute_and_flip"]
+    old = experiments.record(id="improvements-test", title="t", rows=fewer, parameters={}, seed=3, bands=study.BANDS)
+    looks = [
+        {bars.get_label(): bars.lines[0].get_color() for bars in drawn.axes[0].containers}
+        for drawn in (figure, figures.draw_variants(old))
+    ]
+    assert looks[1].items() < looks[0].items()
+    assert len(set(looks[0].values())) == len(study.MECHANISMS)
     assert len(figure.legends[0].get_texts()) == len(study.MECHANISMS)
-    matplotlib.pyplot.close(figure)
+    matplotlib.pyplot.close("all")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from privlib import plans
@@ -95,6 +96,24 @@ def test_rank_of_the_probe_gives_ties_to_the_lower_index():
     assert study.rank_of_probe(np.array([3.0, 2.0, 9.0])) == 1
 
 
+def test_crossings_are_where_a_rate_stays_above_one_half():
+    table = pd.DataFrame(
+        {
+            "corpus": "a",
+            "mechanism": ["x"] * 4 + ["y"] * 4,
+            "epsilon": 1.0,
+            "support": [0, 10, 20, 40] * 2,
+            "admitted": [0.0, 0.6, 0.4, 0.5, 0.5, 0.6, 0.7, 1.0],
+            "mentioned_headlines": [0.0, 0.0, 0.1, 0.4, 0.0, 0.5, 0.5, 0.6],
+        }
+    )
+    found = study.crossings(pd.concat([table, table.assign(epsilon=2.0, admitted=0.0)]), 1.0)
+    assert found.to_dict("records") == [
+        {"corpus": "a", "mechanism": "x", "admitted": "40", "told": "none tried"},
+        {"corpus": "a", "mechanism": "y", "admitted": "0", "told": "10"},
+    ]
+
+
 def test_a_probe_that_the_labels_know_is_refused(case):
     universe = plans.AtomUniverse((*case.universe.labels, "black umbrella"), (), case.universe.manifest)
     known = plans_corpora.Case(
@@ -112,6 +131,12 @@ def test_the_figure_is_drawn_from_the_record(rows):
     from privlib.experiments.figures import plans_probe as figures
 
     record = experiments.record(id="plans-test", title="t", rows=rows, parameters={}, seed=3, bands=study.BANDS)
+    real = experiments.record(id="plans-test", title="t", rows=rows.assign(corpus="real"), parameters={}, seed=3)
+    both = figures.draw_probe(record, 2.0, [real])
+    assert [note.get_text() for axis in both.axes for note in axis.texts] == [
+        rows.corpus.iloc[0],
+        "real (recorded, interactive)",
+    ]
     admitted, told = figures.draw_probe(record, 2.0).axes
     assert [len(axis.lines) for axis in (admitted, told)] == [3, 3]
     matplotlib.pyplot.close("all")

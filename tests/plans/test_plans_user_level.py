@@ -106,6 +106,13 @@ def test_figures_are_drawn_from_the_record(rows):
 
     record = experiments.record(id="plans-test", title="t", rows=rows, parameters={}, seed=3, bands=study.BANDS)
     assert [axis.get_title().strip() for axis in figures.draw_user_level(record).axes] == ["MassRetained", "Overlap@L"]
+    real = experiments.record(
+        id="plans-test", title="t", rows=rows.assign(corpus="real"), parameters={}, seed=3, bands=study.BANDS
+    )
+    for draw in (figures.draw_user_level, figures.draw_clipping):
+        drawn = draw(record, [real])
+        titles = [note.get_text() for axis in drawn.axes for note in axis.texts]
+        assert titles == ["generated", "real (recorded, interactive)"]
     clipped, kept = figures.draw_clipping(record).axes
     assert len(kept.lines) == 3
     heights = clipped.lines[0].get_ydata()

@@ -56,7 +56,7 @@ def hostile(seed: int) -> str:
 
 @pytest.mark.parametrize("block", range(10))
 def test_ten_thousand_hostile_strings_get_a_verdict(block):
-    """Each gets a verdict, the same one twice, with violations that lie in the text."""
+    """Each gets a verdict, with violations that lie in the text."""
     rejected = 0
     for seed in range(1000 * block, 1000 * (block + 1)):
         text = hostile(seed)
@@ -117,6 +117,11 @@ REPEATED = {
     "items between semicolons": "long wait; carpets; ",
     "steps of the method": "long wait, noise and ",
     "unranked": "does not rank cold food, ",
+    "crowds": "almost all of them and hardly any guests raised long wait by few ",
+    "unheard": "nobody mentioned carpets by no guest ",
+    "sizes": "the plan lists two themes and ",
+    "levels": "long wait is level with cold food and draws level with ",
+    "crowns": "takes the first crown is the champion ",
 }
 
 
@@ -146,4 +151,33 @@ def test_a_megabyte_takes_four_times_as_long_as_a_quarter(piece):
     fits a cache, and a short run counts as 50 ms at least.
     """
     best = [min(seconds(piece * (n // len(piece))) for _ in range(5)) for n in (1 << 18, 1 << 20)]
+    assert best[1] < 8 * max(best[0], 0.05)
+
+
+def mixed(block: int, length: int) -> str:
+    """Hostile strings of one block of seeds in a row: labels, numbers, markup and Unicode, `length` characters."""
+    parts, size = [], 0
+    seed = block << 20
+    while size <= length:
+        parts.append(hostile(seed))
+        size += len(parts[-1]) + 1
+        seed += 1
+    return " ".join(parts)[:length]
+
+
+@pytest.mark.parametrize("block", [1, 2])
+@pytest.mark.parametrize("universe", [UNIVERSE, None], ids=["labels", "no labels"])
+def test_a_mixed_megabyte_takes_four_times_as_long_as_a_quarter(block, universe):
+    """1 MB of hostile strings in a row is read in less than 8 times the time of 256 kB, as above.
+
+    The mixture of labels, numbers, marks, lines and Unicode reaches rules that no repeated piece does.
+    """
+    long = mixed(block, 1 << 20)
+    best = []
+    for text in (long[: 1 << 18], long):
+        start = time.process_time()
+        verdict = plans.verify(text, PLAN, universe)
+        best.append(time.process_time() - start)
+        assert not verdict.accepted
+        assert all(0 <= v.span[0] < v.span[1] <= len(text) for v in verdict.violations)
     assert best[1] < 8 * max(best[0], 0.05)

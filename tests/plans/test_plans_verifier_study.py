@@ -82,8 +82,14 @@ def test_shares_are_counted_as_they_are_named(folder):
     assert at(rows, "hedge", "localised") == (0.0, 1)
     assert at(rows, "unsupported_prose", "recall") == (0.0, 1)
     assert at(rows, "number", "precision") == (1 / 3, 3)
+    assert at(rows, "number", "recall") == at(rows, "number", "localised") == (1.0, 1)
+    assert at(rows, "bin", "recall") == (1.0, 1)
+    assert at(rows, "bin", "localised") == (0.0, 1)
+    assert not any((row["subject"], row["measure"]) == ("atom", "recall") for row in rows)  # unsupported prose is apart
     assert at(rows, "rank", "precision") == (1.0, 1)
-    assert not any(row["subject"] == "bin" for row in rows)  # the share of nothing is no row
+    assert not any(
+        (row["subject"], row["measure"]) == ("bin", "precision") for row in rows
+    )  # the share of nothing is no row
 
 
 def test_limits_are_those_of_clopper_and_pearson(folder):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from privlib import plans
+from privlib.dp import Simulation
 from privlib.experiments.studies import plans as study
 
 UNIVERSE = plans.AtomUniverse(tuple(f"theme {k}" for k in range(12)), manifest={"auxiliary_records": 100})
@@ -21,7 +22,26 @@ def test_rows_are_tidy_and_reproducible():
     for metric in study.METRICS:
         assert (rows[f"{metric}_low"] <= rows[f"{metric}_high"]).all()
     assert set(study.BANDS) <= set(rows.columns)
+    assert set(rows[rows.mechanism == "laplace"].delta) == {0.0}
+    assert set(rows[rows.mechanism != "laplace"].delta) == {1e-6}
     assert rows.loc[rows.epsilon == 8.0, "mass_retained"].gt(0.9).all()
+
+
+def test_value_errors_are_of_the_whole_vector_for_sketches_and_of_the_admitted_for_top_l():
+    """Twelve draws; a mean of 12 * 12 absolute Laplace errors of scale b is within 6 of its deviations of b."""
+    rows = study.utility(SKETCH, UNIVERSE, **GRID).set_index(["mechanism", "epsilon"])
+    assert rows.error_values.groupby("mechanism").unique().map(list).to_dict() == {
+        "gaussian": [12],
+        "laplace": [12],
+        "private_topL": [4],
+    }
+    assert rows.loc[("laplace", 1.0), "error_l1"] == pytest.approx(12.0, abs=6 * (12 / 12) ** 0.5)
+    one = study.measure(study.mechanism("gaussian", UNIVERSE, 1.0, 1e-6, 4), SKETCH, Simulation(1))
+    drawn = study.mechanism("gaussian", UNIVERSE, 1.0, 1e-6, 12).draw(SKETCH.masses, Simulation(1))[1]
+    errors = drawn - SKETCH.masses
+    assert one["error_linf"] == np.abs(errors).max()
+    assert one["error_l2"] == pytest.approx(np.linalg.norm(errors))
+    assert one["error_l1"] > np.abs(errors[plans.top(drawn, 4)]).sum()
 
 
 def test_a_point_does_not_depend_on_the_grid_around_it():
@@ -66,10 +86,14 @@ def test_corpora_stand_below_one_another_with_their_settings():
     small = plans_corpora.prepare("generated", "packaged", universe_size=12, sparsity=2, texts=800)
     grid = {**GRID, "draws": 3}
     rows = study.across([case, small], **grid)
-    assert list(rows.columns[:5]) == ["corpus", "universe_size", "sparsity", "mechanism", "epsilon"]
+    keys = ["corpus", "unit", "n_units", "universe_size", "sparsity", "contribution_bound", "plan_size", "mechanism"]
+    assert list(rows.columns[:10]) == [*keys, "epsilon", "delta"]
+    assert not rows.duplicated([*keys, "epsilon", "delta"]).any()
+    assert set(rows.n_units) == {len(case.target)}
+    assert set(rows.unit) == {"record"}
     assert rows.groupby(["universe_size", "sparsity"]).ngroups == 2
     alone = study.utility(plans.record_sketch(case.vectors, case.universe.fingerprint), case.universe, **grid)
-    assert rows.iloc[: len(alone), 3:].reset_index(drop=True).equals(alone)
+    assert rows.iloc[: len(alone), 6:].reset_index(drop=True).equals(alone)
 
 
 def test_promises_name_unit_and_relation():

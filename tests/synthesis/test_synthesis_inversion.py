@@ -68,6 +68,16 @@ def search(**changes) -> SearchInverter:
     return SearchInverter(**dict(embed=embed, pool=POOL, max_words=10) | changes)
 
 
+def test_progress_is_shown_only_when_asked_and_changes_no_text(capsys):
+    finder = search(edits=1, rewrites=0)
+    quiet = finder.invert(CENTROIDS)
+    assert capsys.readouterr() == ("", "")
+    assert finder.invert(CENTROIDS, progress=True) == quiet
+    said = capsys.readouterr().err
+    assert "inverting" in said
+    assert "3/3" in said
+
+
 def test_words_are_found_that_the_nearest_public_text_lacks():
     """Controls: no edits at all stay far, and edits must beat pieces as well as whole texts."""
     found = search().search(CENTROIDS)

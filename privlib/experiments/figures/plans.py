@@ -24,9 +24,7 @@ def draw_utility(record: Record, others: Sequence[Record] = ()) -> Figure:
     `record`: made by the run at hand; `others`: recorded on other corpora, titled so. Each row has its own scale of
     loss, linear below one and logarithmic above.
     """
-    parts = {name: rows for name, rows in by_corpus(record)}
-    for made in others:
-        parts |= {f"{name} (recorded, {made.profile})": rows for name, rows in by_corpus(made) if name not in parts}
+    parts = titled(record, others)
     figure, grid = corpus_rows(list(parts), list(PANELS.values()))
     for axes, rows in zip(grid, parts.values(), strict=True):
         for axis, column in zip(axes, PANELS, strict=True):
@@ -46,6 +44,14 @@ def by_corpus(record: Record) -> list[tuple[str, pandas.DataFrame]]:
     if "corpus" not in record.rows:
         return [(record.corpus, record.rows)]
     return list(record.rows.groupby("corpus", sort=False))
+
+
+def titled(record: Record, others: Sequence[Record]) -> dict[str, pandas.DataFrame]:
+    """The rows of each corpus by its title: those of `record`, then corpora that only `others` hold, said so."""
+    parts = {name: rows for name, rows in by_corpus(record)}
+    for made in others:
+        parts |= {f"{name} (recorded, {made.profile})": rows for name, rows in by_corpus(made) if name not in parts}
+    return parts
 
 
 def corpus_rows(titles: Sequence[str], panels: Sequence[str], height: float = 2.3):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from privlib.experiments.figures.plans import NAMES, curves, shared_legend
+from privlib.experiments.figures.plans import NAMES, curves, shared_legend, titled
 from privlib.experiments.style import WIDTH
 
 if TYPE_CHECKING:
@@ -30,11 +30,15 @@ SHAPES = (
 )
 
 
-def draw_ablations(record: Record) -> Figure:
-    """MassRetained against each setting, a row a setting; left the Gaussian sketch, right admission in rounds."""
-    import matplotlib.pyplot as plt
+def draw_ablations(record: Record, others: Sequence[Record] = ()) -> Figure:
+    """MassRetained against each setting, a row a setting; left the Gaussian sketch, right admission in rounds.
 
-    rows = record.rows
+    A line a corpus. `record`: made by the run at hand; `others`: recorded on other corpora, labelled so.
+    """
+    import matplotlib.pyplot as plt
+    import pandas as pd
+
+    rows = pd.concat([part.assign(corpus=name) for name, part in titled(record, others).items()], ignore_index=True)
     corpora = rows.corpus.unique()
     knobs = [knob for knob in KNOBS if knob in set(rows.knob)]
     shown = ("gaussian", "private_topL")

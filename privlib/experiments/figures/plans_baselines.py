@@ -38,7 +38,8 @@ def draw_comparison(record: Record, others: Sequence[Record] = ()) -> Figure:
             axis.set_xlabel(label)
         axes[0].set_yticks(range(len(methods)), methods)
         axes[0].set_ylim(len(methods) - 0.5, -0.5)
-        title = made.corpus if made is record else f"{made.corpus} (recorded, {made.profile})"
+        corpus = made.parameters["corpus"]
+        title = corpus if made is record else f"{corpus} (recorded, {made.profile})"
         axes[0].set_title(title, fontsize=11, weight="bold", loc="left")
     handles, labels = grid[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), columnspacing=1.2)

@@ -39,6 +39,13 @@ def top_atoms(record: Record, count: int) -> pandas.DataFrame:
     return cells.pivot(index="rank", columns="corpus", values="atom").fillna("")
 
 
+def top_atoms_apart(record: Record, count: int) -> list[pandas.DataFrame]:
+    """`top_atoms` as two tables, phrases and then combinations of metadata, whose long labels need a table's width."""
+    table = top_atoms(record, count)
+    long = [corpus for corpus in table if table[corpus].str.contains(" / ").any()]
+    return [part for part in (table.drop(columns=long), table[long]) if part.shape[1]]
+
+
 def overview(record: Record, part: str = "all") -> pandas.DataFrame:
     """A table of one part's statistics, a column a corpus; blank where a corpus has no such number."""
     rows = record.rows[record.rows.part == part]

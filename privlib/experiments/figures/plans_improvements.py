@@ -20,9 +20,16 @@ NAMES = {
     "private_topL_monotone_zcdp": "monotone, zCDP",
     "gaussian": "Gaussian sketch",
     "laplace": "Laplace sketch",
+    "private_topL_permute_and_flip": "permute-and-flip",
 }
 PANELS = (("mass_retained", "MassRetained"), ("linf", "largest error of an admitted mass"))
-COLOURS = (*PALETTE[:7], "#7F7F7F")  # the palette's yellow is lost on white as a thin line
+LOOKS = dict(  # of a name, whichever others a record has
+    zip(
+        NAMES,
+        zip((*PALETTE[:7], "#7F7F7F", PALETTE[7]), (*MARKERS, "<"), (*LINESTYLES, "-"), strict=True),
+        strict=True,
+    )
+)
 
 
 def draw_variants(record: Record) -> Figure:
@@ -30,16 +37,19 @@ def draw_variants(record: Record) -> Figure:
     import matplotlib.pyplot as plt
 
     figure, panels = plt.subplots(len(PANELS), 1, figsize=(WIDTH, 8.2), sharex=True)
+    groups = list(record.rows.groupby("mechanism", sort=False))
     for panel, (column, title) in zip(panels, PANELS, strict=True):
-        for index, (name, rows) in enumerate(record.rows.groupby("mechanism", sort=False)):
+        for index, (name, rows) in enumerate(groups):
+            colour, marker, line = LOOKS[name]
+            shift = index - (len(groups) - 1) / 2  # side by side, so that the bars can be told apart
             low, high = rows[column] - rows[f"{column}_low"], rows[f"{column}_high"] - rows[column]
             panel.errorbar(
-                rows["epsilon"] * 1.035 ** (index - 3.5),  # side by side, so that the bars can be told apart
+                rows["epsilon"] * 1.035**shift,
                 rows[column],
                 yerr=[low.clip(lower=0), high.clip(lower=0)],
-                color=COLOURS[index],
-                marker=MARKERS[index],
-                linestyle=LINESTYLES[index],
+                color=colour,
+                marker=marker,
+                linestyle=line,
                 elinewidth=0.8,
                 capsize=0,
                 linewidth=1.4,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from privlib.experiments.figures.plans import NAMES, by_corpus, corpus_rows, curves, shared_legend
+from privlib.experiments.figures.plans import NAMES, corpus_rows, curves, shared_legend, titled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -14,11 +15,14 @@ if TYPE_CHECKING:
 PANELS = {"admitted": "admitted to the plan", "mentioned_headlines": "told by a short text"}
 
 
-def draw_probe(record: Record, epsilon: float) -> Figure:
-    """Rates at one budget, a row a corpus: how often the plan admits the probe, and a text of three themes tells it."""
-    parts = by_corpus(record)
-    figure, grid = corpus_rows([name for name, _ in parts], list(PANELS.values()))
-    for axes, (_, rows) in zip(grid, parts, strict=True):
+def draw_probe(record: Record, epsilon: float, others: Sequence[Record] = ()) -> Figure:
+    """Rates at one budget, a row a corpus: how often the plan admits the probe, and a text of three themes tells it.
+
+    `record`: made by the run at hand; `others`: recorded on other corpora at this budget, titled so.
+    """
+    parts = titled(record, others)
+    figure, grid = corpus_rows(list(parts), list(PANELS.values()))
+    for axes, rows in zip(grid, parts.values(), strict=True):
         shown = rows[rows.epsilon == epsilon]
         for axis, column in zip(axes, PANELS, strict=True):
             curves(axis, shown, "support", column, "mechanism", NAMES)

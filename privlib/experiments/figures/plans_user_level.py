@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from privlib.experiments.figures.plans import NAMES, PANELS, budgets, by_corpus, corpus_rows, curves, shared_legend
+from privlib.experiments.figures.plans import NAMES, PANELS, budgets, corpus_rows, curves, shared_legend, titled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -12,11 +13,14 @@ if TYPE_CHECKING:
     from privlib.experiments.records import Record
 
 
-def draw_user_level(record: Record) -> Figure:
-    """MassRetained and Overlap against epsilon at the smallest bound, a row a corpus (the paper's Figure 5)."""
-    parts = by_corpus(record)
-    figure, grid = corpus_rows([name for name, _ in parts], [PANELS["mass_retained"], PANELS["overlap"]])
-    for axes, (_, rows) in zip(grid, parts, strict=True):
+def draw_user_level(record: Record, others: Sequence[Record] = ()) -> Figure:
+    """MassRetained and Overlap against epsilon at the smallest bound, a row a corpus (the paper's Figure 5).
+
+    `record`: made by the run at hand; `others`: recorded on other corpora, titled so.
+    """
+    parts = titled(record, others)
+    figure, grid = corpus_rows(list(parts), [PANELS["mass_retained"], PANELS["overlap"]])
+    for axes, rows in zip(grid, parts.values(), strict=True):
         main = rows[rows.contribution_bound == rows.contribution_bound.min()]
         for axis, column in zip(axes, ("mass_retained", "overlap"), strict=True):
             curves(axis, main, "epsilon", column, "mechanism", NAMES)
@@ -26,11 +30,14 @@ def draw_user_level(record: Record) -> Figure:
     return figure
 
 
-def draw_clipping(record: Record) -> Figure:
-    """What clipping removes against B, and what the Gaussian sketch then keeps of the mass without clipping."""
-    parts = by_corpus(record)
-    figure, grid = corpus_rows([name for name, _ in parts], ["mass clipped away", "kept of unclipped mass"])
-    for (clipped, kept), (_, rows) in zip(grid, parts, strict=True):
+def draw_clipping(record: Record, others: Sequence[Record] = ()) -> Figure:
+    """What clipping removes against B, and what the Gaussian sketch then keeps of the mass without clipping.
+
+    A row a corpus, as in `draw_user_level`.
+    """
+    parts = titled(record, others)
+    figure, grid = corpus_rows(list(parts), ["mass clipped away", "kept of unclipped mass"])
+    for (clipped, kept), rows in zip(grid, parts.values(), strict=True):
         gaussian = rows[rows.mechanism == "gaussian"]
         bounds = gaussian[gaussian.epsilon == gaussian.epsilon.min()]
         clipped.plot(bounds.contribution_bound, bounds.clipped_share, color="black", marker="o")

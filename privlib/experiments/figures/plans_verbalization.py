@@ -29,21 +29,28 @@ KINDS = {
 }
 
 
-def draw_acceptance(record: Record) -> Figure:
-    """Share of plans with an accepted text by attempt, a line a decoder."""
+def draw_acceptance(*records: Record) -> Figure:
+    """Share of plans with an accepted text by attempt, a panel a record, a line a decoder; bars are 95 % intervals."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(WIDTH, 3.4))
-    decoders = list(dict.fromkeys(record.rows.decoder))
-    for k, name in enumerate(decoders):
-        rows = record.rows[record.rows.decoder == name]
-        style = {"color": PALETTE[k], "marker": MARKERS[k], "linestyle": LINESTYLES[k]}
-        axes.plot(rows.attempt + 0.05 * (k - (len(decoders) - 1) / 2), rows.accepted, label=NAMES[name], **style)
-    axes.set_xticks(sorted(set(record.rows.attempt)))
-    axes.set_ylim(-0.03, 1.05)
-    axes.set_xlabel("attempts")
-    axes.set_ylabel("plans with an accepted text")
-    figure.legend(loc="outside lower center", ncols=2, handlelength=3)
+    figure, grid = plt.subplots(
+        1, len(records), figsize=(WIDTH, 3.4 if len(records) == 1 else 3.2), sharey=True, squeeze=False
+    )
+    for axes, record in zip(grid[0], records, strict=True):
+        decoders = list(dict.fromkeys(record.rows.decoder))
+        for k, name in enumerate(decoders):
+            rows = record.rows[record.rows.decoder == name]
+            style = {"color": PALETTE[k], "marker": MARKERS[k], "linestyle": LINESTYLES[k], "label": NAMES[name]}
+            place = rows.attempt + 0.07 * (k - (len(decoders) - 1) / 2)
+            reach = [(rows.accepted - rows.low).clip(lower=0), (rows.high - rows.accepted).clip(lower=0)]
+            axes.errorbar(place, rows.accepted, yerr=reach, elinewidth=0.9, capsize=2, **style)
+        axes.set_xticks(sorted(set(record.rows.attempt)))
+        axes.set_ylim(-0.03, 1.05)
+        axes.set_xlabel("attempts")
+        if len(records) > 1:
+            axes.set_title(record.parameters["corpus"], loc="left", fontsize=11)
+    grid[0][0].set_ylabel("plans with an accepted text")
+    figure.legend(*grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2, handlelength=3)
     return figure
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 
+from privlib import plans
 from privlib.experiments.studies.plans_verifier import APART, EVERY
 from privlib.experiments.style import MARKERS, PALETTE, WIDTH
 
@@ -23,6 +24,7 @@ SHOWN = {
     "development": "development: read, tuned on first",
 }
 MEASURES = ("recall", "specificity", "precision")
+BY_KIND = ("recall", "precision")
 ORIGINS = ("template", "prose", "model")
 
 
@@ -30,6 +32,7 @@ def draw_recall(record: Record) -> Figure:
     """Share of the corrupted texts that are rejected, a line a corruption, each file, 95 % intervals; labels known."""
     rows = record.rows
     rows = rows[(rows.universe == "known") & (rows.origin == EVERY) & (rows.measure == "recall")]
+    rows = rows[~rows.subject.isin(plans.verifier.KINDS)]
     rows = rows.assign(subject=rows.subject.replace({EVERY: "all but unsupported prose"}))
     held = rows[rows.file == "evaluation"].set_index("subject").share
     names = sorted(held.index, key=lambda name: (name.startswith("all"), name != APART, held[name], name))
@@ -41,17 +44,19 @@ def draw_recall(record: Record) -> Figure:
 
 
 def draw_precision(record: Record) -> Figure:
-    """Recall, specificity and precision of whole texts by origin, and precision of the violations by kind."""
+    """Recall, specificity and precision of whole texts by origin, and recall and precision by kind of claim."""
     rows = record.rows
     rows = rows[rows.universe == "known"]
     texts = rows[(rows.subject == EVERY) & rows.measure.isin(MEASURES) & rows.origin.isin(ORIGINS)]
     texts = texts.assign(line=texts.origin + ": " + texts.measure)
-    kinds = rows[(rows.origin == EVERY) & (rows.subject != EVERY) & (rows.measure == "precision")]
-    figure, (upper, lower) = plt.subplots(2, 1, figsize=(WIDTH, 9.0), sharex=True, height_ratios=[9, 5])
+    kinds = rows[(rows.origin == EVERY) & rows.subject.isin(plans.verifier.KINDS) & rows.measure.isin(BY_KIND)]
+    kinds = kinds.assign(line=kinds.subject + ": " + kinds.measure)
+    figure, (upper, lower) = plt.subplots(2, 1, figsize=(WIDTH, 11.0), sharex=True, height_ratios=[9, 10])
     _dots(upper, texts, "line", [f"{origin}: {measure}" for origin in reversed(ORIGINS) for measure in MEASURES[::-1]])
     upper.set_title("whole texts")
-    _dots(lower, kinds, "subject", list(dict.fromkeys(kinds.subject))[::-1])
-    lower.set_title("violations by kind: precision")
+    named = dict.fromkeys(kinds.subject)
+    _dots(lower, kinds, "line", [f"{kind}: {measure}" for kind in reversed(named) for measure in BY_KIND[::-1]])
+    lower.set_title("by kind of claim: recall of texts with one false claim, precision of the violations")
     lower.set_xlabel("share")
     figure.legend(*upper.get_legend_handles_labels(), loc="outside upper center", ncols=1)
     return figure

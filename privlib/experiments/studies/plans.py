@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from privlib import plans
 from privlib.dp import Simulation
+from privlib.experiments.studies.plans_corpora import Case, spread
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from privlib.experiments.studies.plans_corpora import Case
-
 MECHANISMS = ("gaussian", "laplace", "private_topL")
 METRICS = ("mass_retained", "loss", "overlap")
+ERRORS = ("error_linf", "error_l1", "error_l2")  # of all m released values, or of the admitted ones of private top-L
 MOST = 0.9  # "most of the mass" in words
 BANDS = {  # what another machine's arithmetic may move; the draws are seeded, so hardly anything
     **{column: ("abs", 0.02) for column in ("mass_retained", "mass_retained_low", "mass_retained_high")},
     **{column: ("abs", 0.1) for column in ("overlap", "overlap_low", "overlap_high", "overlap_gap", "missed_but_kept")},
     **{column: ("rel", 0.25) for column in ("loss", "loss_low", "loss_high")},
-    **{f"{metric}_sd": ("rel", 0.25) for metric in METRICS},
+    **{f"{error}{end}": ("rel", 0.25) for error in ERRORS for end in ("", "_low", "_high")},
+    **{f"{metric}_sd": ("rel", 0.25) for metric in (*METRICS, *ERRORS)},
 }
 SPREAD = (5.0, 95.0)  # percentiles of the draws that bands show
 
@@ -66,10 +67,11 @@ def utility(
 ) -> pd.DataFrame:
     """One row a (mechanism, epsilon): mean, sd, and 5 % and 95 % percentile over `draws` independent releases.
 
-    Columns: mechanism, epsilon, draws; for each metric of `METRICS` its mean (the metric's name), _sd, _low,
-    _high; overlap_gap (mean of mass_retained - overlap); missed_but_kept (share of draws that miss a top atom
-    and keep at least 90 % of the mass). Uses the true sketch: an
-    experiment on a public corpus, not a release.
+    Columns: plan_size, mechanism, epsilon, delta, draws; for each of `METRICS` its mean (the metric's name), _sd, _low,
+    _high; overlap_gap (mean of mass_retained - overlap); missed_but_kept (share of draws that miss a top atom and keep
+    at least 90 % of the mass); the same four of each of `ERRORS`, and error_values, over how many values they are: the
+    whole vector for the full sketches, the admitted ones for private top-L. Uses the true sketch: an experiment on a
+    public corpus, not a release.
     Raises ValueError for fewer than 2 draws.
     """
     import pandas as pd
@@ -82,8 +84,15 @@ def utility(
         for epsilon in epsilons:
             setting = mechanism(name, atoms, float(epsilon), delta, plan_size)
             stream = noise.child(f"{name} {float(epsilon)!r}")
-            measured = np.array([measure(setting, sketch, stream.child("draw")) for _ in range(draws)])
-            rows.append({"mechanism": name, "epsilon": float(epsilon), "draws": draws} | _summary(measured))
+            measured = [measure(setting, sketch, stream.child("draw")) for _ in range(draws)]
+            key = {
+                "plan_size": plan_size,
+                "mechanism": name,
+                "epsilon": float(epsilon),
+                "delta": 0.0 if name == "laplace" else delta,
+                "draws": draws,
+            }
+            rows.append(key | _summary(measured))
     return pd.DataFrame(rows)
 
 
@@ -115,45 +124,60 @@ def select(rows: pd.DataFrame, **where: object) -> pd.DataFrame:
 
 
 def across(cases: Sequence[Case], **grid: object) -> pd.DataFrame:
-    """`utility` of each corpus at record level, all its target texts protected; first columns corpus, m and K."""
+    """`utility` of each corpus at record level, all its target texts protected; `keyed`."""
     import pandas as pd
 
     tables = []
     for case in cases:
         sketch = plans.record_sketch(case.vectors, case.universe.fingerprint)
-        rows = utility(sketch, case.universe, **grid)
-        for place, (column, value) in enumerate(
-            [("corpus", case.name), ("universe_size", len(case.universe)), ("sparsity", case.sparsity)]
-        ):
-            rows.insert(place, column, value)
-        tables.append(rows)
+        tables.append(keyed(utility(sketch, case.universe, **grid), case))
     return pd.concat(tables, ignore_index=True)
 
 
-def measure(setting: plans.mechanisms.PlanMechanism, sketch: plans.Sketch, noise: Simulation) -> tuple[float, ...]:
-    """`METRICS` of one simulated draw on the true sketch."""
-    admitted = admit(setting, sketch, noise)
-    return tuple(metric(sketch.masses, admitted) for metric in (plans.mass_retained, plans.loss, plans.overlap))
+def keyed(rows: pd.DataFrame, case: Case) -> pd.DataFrame:
+    """`rows` of a whole target half at record level, behind what else groups points: corpus, unit, n, m, K and B.
+
+    B is 1: the mass of one record is at most that.
+    """
+    key = {
+        "corpus": case.name,
+        "unit": "record",
+        "n_units": case.units("record"),
+        "universe_size": len(case.universe),
+        "sparsity": case.sparsity,
+        "contribution_bound": 1.0,
+    }
+    return rows.assign(**key)[[*key, *rows.columns]]
+
+
+def measure(setting: plans.mechanisms.PlanMechanism, sketch: plans.Sketch, noise: Simulation) -> dict[str, float]:
+    """`METRICS` and `ERRORS` of one simulated draw on the true sketch, and error_values."""
+    indices, values = setting.draw(sketch.masses, noise)
+    admitted = strongest(indices, values, setting.plan_size)
+    measures = zip(METRICS, (plans.mass_retained, plans.loss, plans.overlap), strict=True)
+    errors = plans.value_errors(sketch.masses, indices, values)
+    return (
+        {name: metric(sketch.masses, admitted) for name, metric in measures}
+        | {f"error_{norm}": error for norm, error in errors.items()}
+        | {"error_values": len(indices)}
+    )
 
 
 def admit(setting: plans.mechanisms.PlanMechanism, sketch: plans.Sketch, noise: Simulation) -> np.ndarray:
     """Indices of the atoms that one simulated plan admits, by released value."""
-    indices, values = setting.draw(sketch.masses, noise)
-    return indices[np.lexsort((indices, -values))[: setting.plan_size]]
+    return strongest(*setting.draw(sketch.masses, noise), setting.plan_size)
 
 
-def _summary(measured: np.ndarray) -> dict[str, float]:
-    row: dict[str, float] = {}
-    for k, name in enumerate(METRICS):
-        column = measured[:, k]
-        low, high = np.percentile(column, SPREAD)
-        row |= {
-            name: float(column.mean()),
-            f"{name}_sd": float(column.std(ddof=1)),
-            f"{name}_low": float(low),
-            f"{name}_high": float(high),
-        }
-    kept, _, overlap = measured.T
+def strongest(indices: np.ndarray, values: np.ndarray, plan_size: int) -> np.ndarray:
+    """The `plan_size` of int[k] `indices` with the largest of float[k] `values`, ties to the lower index."""
+    return indices[np.lexsort((indices, -values))[:plan_size]]
+
+
+def _summary(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    columns = {name: np.array([one[name] for one in measured]) for name in (*METRICS, *ERRORS)}
+    row = {column: value for name in METRICS for column, value in spread(name, columns[name], SPREAD).items()}
+    kept, overlap = columns["mass_retained"], columns["overlap"]
     row["overlap_gap"] = float((kept - overlap).mean())
     row["missed_but_kept"] = float(((overlap < 1) & (kept >= MOST)).mean())
-    return row
+    row |= {column: value for name in ERRORS for column, value in spread(name, columns[name], SPREAD).items()}
+    return row | {"error_values": measured[0]["error_values"]}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KNOBS = ("universe_size", "sparsity", "plan_size", "kept_share", "contribution_bound")
+UNITS = ("record", "user")
 METRICS = ("mass_retained", "overlap", "loss")
 BANDS = {
     **{f"{name}{end}": ("abs", 0.15) for name in METRICS[:2] for end in ("", "_sd", "_low", "_high")},
@@ -47,27 +48,34 @@ def ablate(
     delta: float,
     runs: int,
     seed: int,
+    unit: str = "record",
     strict_sample_size: bool = False,
 ) -> pd.DataFrame:
     """One row a (corpus, knob, value, mechanism), all else as in `main`; means and spreads over `runs` runs.
 
-    `grid`: values of each of `KNOBS`. Bounds are tried at user level, where the corpus has user ids, the others at
-    record level. border_margin: L-th minus (L+1)-th mass of the true sketch; reference_mass: M(S*; C); sketch_mass: all
-    of C (means over the runs). A dictionary with fewer atoms than asked counts once, with the size it has.
+    `grid`: values of each of `KNOBS`. Bounds are tried at user level, the others at the level of `unit`, "record" or
+    "user"; what is of user level is left out for corpora without user ids. border_margin: L-th minus (L+1)-th mass of
+    the true sketch; reference_mass: M(S*; C); sketch_mass: all of C (means over the runs). A dictionary with fewer
+    atoms than asked counts once, with the size it has.
+    Raises ValueError when `grid` names another setting, `unit` is another, or no corpus has a point to try.
     """
     import pandas as pd
 
     if unknown := sorted(set(grid) - set(KNOBS)):
         raise ValueError(f"grid must name settings of {KNOBS}, got {unknown}")
+    if unit not in UNITS:
+        raise ValueError(f"unit must be one of {UNITS}, got {unit!r}")
     rows = []
     for case in cases:
         noise = Simulation(seed).child(case.name)
         made: dict[tuple[int, int], Case] = {}
-        for knob, point in _points(case, main, grid):
+        for knob, point in _points(case, main, grid, unit):
             at = made.setdefault((point.universe_size, point.sparsity), None) or resized(case, point)
             made[point.universe_size, point.sparsity] = at
             stream = noise.child(f"{knob} {point!r}")
             rows += _group(at, knob, point, epsilon, delta, runs, stream, strict_sample_size)
+    if not rows:
+        raise ValueError("cases must hold a corpus with user ids for a grid at user level, got none")
     return pd.DataFrame(rows)
 
 
@@ -107,15 +115,17 @@ def resized(case: Case, point: Point) -> Case:
     return replace(case, universe=universe, sparsity=point.sparsity, vectors=vectors)
 
 
-def _points(case: Case, main: Mapping[str, float], grid: Mapping[str, Sequence[float]]) -> Iterator[tuple[str, Point]]:
+def _points(
+    case: Case, main: Mapping[str, float], grid: Mapping[str, Sequence[float]], unit: str
+) -> Iterator[tuple[str, Point]]:
     """Each knob with the points it makes, without repeats."""
     for knob in KNOBS:
-        user = knob == "contribution_bound"
-        if user and case.target.unit_ids is None:
+        level = "user" if knob == "contribution_bound" else unit
+        if level == "user" and case.target.unit_ids is None:
             continue
         seen = set()
         for value in grid.get(knob, ()):
-            point = Point(**{**main, knob: value, "unit": "user" if user else "record"})
+            point = Point(**{**main, knob: value, "unit": level})
             point = replace(point, universe_size=min(point.universe_size, len(case.universe)))
             if point not in seen:
                 seen.add(point)
@@ -143,8 +153,8 @@ def _group(
             point.contribution_bound,
         )
         stream = noise.child(name)
-        measured = np.array([base.measure(setting, sketch, stream.child("run")) for sketch in sketches])
-        kept, loss, overlap = measured.T
+        measured = [base.measure(setting, sketch, stream.child("run")) for sketch in sketches]
+        spreads = [spread(metric, [one[metric] for one in measured]) for metric in METRICS]
         rows.append(
             {
                 "corpus": case.name,
@@ -164,9 +174,7 @@ def _group(
                 "reference_mass": reference,
                 "sketch_mass": whole,
                 "noise_scale": setting.noise_law(stream).scale,
-                **spread("mass_retained", kept),
-                **spread("overlap", overlap),
-                **spread("loss", loss),
+                **{column: value for one in spreads for column, value in one.items()},
                 **extent("effective_records", [len(one.corpus) for one in chosen]),
             }
         )

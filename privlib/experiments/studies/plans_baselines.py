@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from privlib.corpora import Corpus
     from privlib.experiments.studies.plans_corpora import Selection
+    from privlib.plans.represent import Representation
 
 PLANS = {
     "plan, Gaussian sketch": "gaussian",
@@ -172,10 +173,9 @@ def examples(
 
 def private_methods(public: Public, epsilon: float, delta: float) -> dict[str, Callable[[Private, NoiseSource], Told]]:
     """Name -> what releases and tells it, each at most (epsilon, delta), unit record, relation add_drop."""
-    settings = {"epsilon": epsilon, "delta": delta}
     keywords = _quieter(baselines.KeywordHistogram, public.vocabulary, epsilon, delta)
     categories = _quieter(baselines.CategoryHistogram, public.categories, epsilon, delta)
-    urania = baselines.UraniaStyle(space=public.space, encoder=public.encoder, vocabulary=public.vocabulary, **settings)
+    urania = _urania(public, epsilon, delta)
 
     def told_plan(law: str) -> Callable[[Private, NoiseSource], Told]:
         setting = mechanism(law, public.universe, epsilon, delta, public.plan_size)
@@ -189,6 +189,31 @@ def private_methods(public: Public, epsilon: float, delta: float) -> dict[str, C
         ),
         URANIA: lambda private, noise: _tell(urania.release(private.texts, noise).themes(4), public),
     }
+
+
+def ledger(target: Selection, public: Public, epsilon: float, delta: float, seed: int) -> pd.DataFrame:
+    """The ledger that one simulated URANIA-style release kept, a line a stage in the order in which they were paid.
+
+    rho: what the stage was billed; rho_so_far: with all before it; epsilon_so_far: what that costs at `delta`; state:
+    "released" where the stage came back; noise: the draws made under the line.
+    """
+    import pandas as pd
+
+    released = _urania(public, epsilon, delta).release(target.corpus.texts, Simulation(seed).child("ledger"))
+    rows, paid = [], None
+    for entry in released.ledger:
+        paid = entry.bill if paid is None else paid.compose(entry.bill)
+        rows.append(
+            {
+                "stage": ", ".join(entry.bill.composed),
+                "rho": entry.bill.rho,
+                "rho_so_far": paid.rho,
+                "epsilon_so_far": paid.guarantee(delta).epsilon,
+                "state": entry.state,
+                "noise": ", ".join(f"{name} x {count}" for name, count in entry.draws),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def references(public: Public, seed: int) -> dict[str, Callable[[Private], Told]]:
@@ -214,14 +239,30 @@ def exact_plan(private: Private, public: Public) -> Told:
 def measures(summary: Told, reference: Told, canary: Canary, public: Public) -> dict[str, float]:
     """All metrics of one summary. One that names nothing is as unlike the reference as can be: 0 by convention."""
     found = {"atoms_recovered": len(summary.atoms & reference.atoms) / len(reference.atoms)}
-    extra = {"tfidf_cosine": public.wording, "embedding_cosine": public.encoder.embed}
-    for name in SIMILARITIES:
-        arguments = (summary.content, reference.content, *([extra[name]] if name in extra else []))
-        found[name] = getattr(evaluation, name)(*arguments) if summary.content else 0.0
+    found |= similarities(summary.content, reference.content, public.wording, public.encoder.embed)
     found["marked_secret_told"] = float(canary.marked.lower() in summary.text.lower())
     found["plain_secret_told"] = float(canary.plain in summary.text.lower())
     found["nothing_told"] = float(not summary.content)
     return found if summary.plan is None else found | verified(summary.plan, public)
+
+
+def similarities(
+    text: str,
+    reference: str,
+    representation: Representation,
+    embed: Callable[[Sequence[str]], np.ndarray],
+) -> dict[str, float]:
+    """`SIMILARITIES` of a text with a reference text; all 0 by convention where the text is empty.
+
+    `representation`: TF-IDF of public text; `embed`: n texts -> float[n, d]. Neither is empty: see `evaluation`.
+    """
+    if not text:
+        return dict.fromkeys(SIMILARITIES, 0.0)
+    extra = {"tfidf_cosine": representation, "embedding_cosine": embed}
+    return {
+        name: getattr(evaluation, name)(text, reference, *([extra[name]] if name in extra else []))
+        for name in SIMILARITIES
+    }
 
 
 def verified(plan: plans.SemanticPlan, public: Public) -> dict[str, float]:
@@ -279,6 +320,12 @@ def _with_canary(target: Selection, category: str, canary: Canary, public: Publi
     more = plans.assign([canary.text], public.universe, public.sparsity)
     sketch = plans.record_sketch(sparse.vstack([target.vectors, more], format="csr"), public.universe.fingerprint)
     return Private((*target.corpus.texts, canary.text), (*target.corpus.attributes[category], ""), sketch)
+
+
+def _urania(public: Public, epsilon: float, delta: float) -> baselines.UraniaStyle:
+    return baselines.UraniaStyle(
+        space=public.space, encoder=public.encoder, vocabulary=public.vocabulary, epsilon=epsilon, delta=delta
+    )
 
 
 def _quieter(kind: type, labels: tuple[str, ...], epsilon: float, delta: float) -> Any:

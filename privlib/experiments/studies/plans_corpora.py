@@ -25,7 +25,10 @@ USERS, MOST_RECORDS, EXPONENT = 5000, 40, 0.5  # the generated corpus: few users
 class Recipe:
     """How a corpus of the chapter is had: its `source`, the attribute values kept, and how its atoms are made.
 
-    `atoms`: "metadata" or the name of a phrase profile; `category`: attribute naming what a record is about.
+    `atoms`: "metadata" or the name of a phrase profile; `category`: attribute that says what a record is about, or, on
+    Yelp, how many stars it gives: there "categories" are ratings. "amazon-beauty" is three categories of products, as
+    the smallest alone is small; "yelp-users" is no selection: all local businesses that its users wrote of, with the
+    dictionary rules of restaurants.
     """
 
     source: str

@@ -37,10 +37,14 @@ class Part:
     def supports(self) -> np.ndarray:
         return np.array(list(self.whole.manifest["support"].values()))
 
+    @property
+    def threshold(self) -> int:
+        """Auxiliary texts that the default rules ask of an atom."""
+        return scaled_threshold(len(self.split.auxiliary)) if self.phrases else 1
+
     def dictionary(self, size: int) -> list[tuple[str, int]]:
         """(label, support) of the dictionary of at most `size` atoms that the default rules give."""
-        least = scaled_threshold(len(self.split.auxiliary)) if self.phrases else 1
-        return [(label, n) for label, n in self.whole.manifest["support"].items() if n >= least][:size]
+        return [(label, n) for label, n in self.whole.manifest["support"].items() if n >= self.threshold][:size]
 
 
 def prepare(names: Sequence[str], data: str, texts: int, thresholds: Sequence[int], seed: int) -> dict[str, Part]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from privlib import plans
 from privlib.dp import Simulation
+from privlib.experiments.studies import plans as base
 from privlib.experiments.studies.plans_corpora import spread
 from privlib.plans.intervals import half_width, range_quantile
 
@@ -19,20 +20,21 @@ if TYPE_CHECKING:
 ADMISSIONS = {  # name in the record -> settings of PrivateTopLPlan
     "private_topL": {},
     "private_topL_one_shot": {"selection": "one_shot"},
+    "private_topL_permute_and_flip": {"selection": "permute_and_flip"},
     "private_topL_monotone": {"monotone": True},
     "private_topL_permute_and_flip_monotone": {"selection": "permute_and_flip", "monotone": True},
     "private_topL_zcdp": {"accounting": "zcdp"},
     "private_topL_monotone_zcdp": {"monotone": True, "accounting": "zcdp"},
 }
 MECHANISMS = (*ADMISSIONS, "gaussian", "laplace")
-METRICS = ("mass_retained", "overlap", "linf")
+METRICS = ("mass_retained", "overlap", "linf", *base.ERRORS)
 SHAPES = ("flat", "Zipf")
 COVERED = ("gaussian", "laplace", "private_topL_one_shot")  # the last has the law of private_topL, and is faster
 INTERVALS = ("one atom alone", "simultaneous")
 BANDS = {  # what another machine's arithmetic may move; the draws are seeded, so hardly anything
     **{f"mass_retained{end}": ("abs", 0.02) for end in ("", "_low", "_high")},
     **{f"overlap{end}": ("abs", 0.1) for end in ("", "_low", "_high")},
-    **{f"linf{end}": ("rel", 0.25) for end in ("", "_low", "_high")},
+    **{f"{error}{end}": ("rel", 0.25) for error in ("linf", *base.ERRORS) for end in ("", "_low", "_high")},
     **{f"{metric}_sd": ("rel", 0.5) for metric in METRICS},
     "selection_scale": ("rel", 1e-6),
     "value_scale": ("rel", 1e-6),
@@ -70,10 +72,11 @@ def variants(
 ) -> pd.DataFrame:
     """One row a (mechanism, epsilon): metrics over `draws` >= 10 simulated releases, and the noise that was used.
 
-    Columns: mechanism, epsilon, draws; selection_scale (Gumbel or exponential parameter on a mass; the full sketches
-    select by their values' noise), value_scale (std or b); for mass_retained, overlap and linf (largest error of an
-    admitted mass) the mean, _sd, _low, _high (5 % and 95 % of the draws). Every mechanism draws from streams of the
-    same names, so that equal laws of noise meet equal luck. Uses the true sketch: an experiment on public text.
+    Columns: plan_size, mechanism, epsilon, delta, draws; selection_scale (Gumbel or exponential parameter on a mass;
+    the full sketches select by their values' noise), value_scale (std or b); for mass_retained, overlap, linf (largest
+    error of an admitted mass) and the base study's `ERRORS` (of all m values of the full sketches) the mean, _sd, _low,
+    _high (5 % and 95 % of the draws). Every mechanism draws from streams of the same names, so that equal laws of noise
+    meet equal luck. Uses the true sketch: an experiment on public text.
     """
     import pandas as pd
 
@@ -86,7 +89,8 @@ def variants(
         measured = np.array([_measure(setting, sketch.masses, stream) for stream in streams])
         scale = setting.noise_law(noise).scale
         selects = setting.selection_scale if isinstance(setting, plans.PrivateTopLPlan) else scale
-        row = {"mechanism": name, "epsilon": epsilon, "draws": draws}
+        row = {"plan_size": plan_size, "mechanism": name, "epsilon": epsilon}
+        row |= {"delta": 0.0 if name == "laplace" else delta, "draws": draws}
         rows.append(row | {"selection_scale": selects, "value_scale": scale})
         for metric, column in zip(METRICS, measured.T, strict=True):
             rows[-1] |= spread(metric, column)
@@ -176,9 +180,9 @@ def coverage(
 def _measure(setting: plans.mechanisms.PlanMechanism, truth: np.ndarray, noise: Simulation) -> tuple[float, ...]:
     indices, values = setting.draw(truth, noise)
     kept = np.lexsort((indices, -values))[: setting.plan_size]
-    admitted = indices[kept]
-    error = plans.value_errors(truth, admitted, values[kept])["linf"]
-    return plans.mass_retained(truth, admitted), plans.overlap(truth, admitted), error
+    admitted, errors = indices[kept], plans.value_errors(truth, indices, values)
+    shown = plans.value_errors(truth, admitted, values[kept])["linf"]
+    return plans.mass_retained(truth, admitted), plans.overlap(truth, admitted), shown, *errors.values()
 
 
 def _ranked_errors(

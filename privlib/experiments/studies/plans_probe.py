@@ -37,6 +37,7 @@ BANDS = {
 }
 CONFIDENCE = 0.95
 HEADLINES = 3
+MOST_RUNS = 0.5
 
 
 def with_probe(case: Case) -> Case:
@@ -113,6 +114,7 @@ def inject(
                         "universe_size": len(case.universe),
                         "sparsity": case.sparsity,
                         "plan_size": plan_size,
+                        "contribution_bound": 1.0,
                         "mechanism": name,
                         "epsilon": float(epsilon),
                         "delta": 0.0 if name == "laplace" else delta,
@@ -121,6 +123,24 @@ def inject(
                     }
                     rows.append(key | _rates(np.array(seen)) | plain)
     return pd.DataFrame(rows)
+
+
+def crossings(rows: pd.DataFrame, epsilon: float) -> pd.DataFrame:
+    """For each corpus and mechanism the least support from which on half of the runs or more admit, and tell of, it.
+
+    One row a (corpus, mechanism): admitted, told (by the text of `HEADLINES` themes); "none tried" where no support is.
+    """
+    import pandas as pd
+
+    found = []
+    for (corpus, name), part in rows[rows.epsilon == epsilon].groupby(["corpus", "mechanism"], sort=False):
+        row = {"corpus": corpus, "mechanism": name}
+        for title, column in (("admitted", "admitted"), ("told", "mentioned_headlines")):
+            short = part.support[part[column] < MOST_RUNS].max()  # NaN when the rate is never below
+            enough = part.support[~(part.support <= short)]
+            row[title] = str(enough.min()) if len(enough) else "none tried"
+        found.append(row)
+    return pd.DataFrame(found)
 
 
 def rank_of_probe(masses: np.ndarray) -> int:

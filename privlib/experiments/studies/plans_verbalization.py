@@ -4,32 +4,40 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privlib import evaluation, plans
+from privlib import plans
 from privlib.dp import Simulation
+from privlib.dp.audit import clopper_pearson
+from privlib.experiments.studies.plans_baselines import SIMILARITIES, similarities
 from privlib.plans.decoders import FORM, Decoder
 from privlib.plans.verifier.check import KINDS
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from privlib.experiments.studies import plans_corpora
     from privlib.models import LanguageModel
+    from privlib.plans.represent import Representation
 
 TEMPLATE, LIKELIEST, DRAWN, CLAIMS = "template", "free-text-likeliest", "free-text-drawn", "structured-claims"
 REASONS = (*KINDS, FORM)
+MEASURES = ("attempts", "mention_rate", "words", *SIMILARITIES)  # of each plan's own text: mean and spread
+_FAILURE = 0.025  # of each limit alone: 95 % intervals
 _MODEL = 0.5  # another machine's arithmetic may turn a word, and from there on the rest of a text
-ACCEPTANCE_BANDS = {"accepted": ("abs", _MODEL)}
+ACCEPTANCE_BANDS = {column: ("abs", _MODEL) for column in ("accepted", "low", "high")}
 REASON_BANDS = {"rejected": ("abs", _MODEL), "dropped": ("abs", 2.0)}
 TEXT_BANDS = {
     **{name: ("abs", _MODEL) for name in ("accepted_first", "fallback", "mention_rate", "mention_rate_low")},
-    "attempts": ("abs", 1.0),
+    **{name: ("abs", 1.0) for name in ("distinct", "attempts", "attempts_sd")},
     "words": ("rel", _MODEL),
-    **{name: ("abs", 0.25) for name in ("token_jaccard", "keyphrase_jaccard")},
+    "words_sd": ("abs", 100.0),
+    "mention_rate_sd": ("abs", _MODEL),
+    **{f"{name}{column}": ("abs", 0.25) for name in SIMILARITIES for column in ("", "_sd")},
 }
 
 
@@ -41,11 +49,20 @@ class Case:
     exact: plans.SemanticPlan
 
 
-def cases(sketch: plans.Sketch, mechanism: plans.GaussianPlan, count: int, seed: int) -> list[Case]:
-    """`count` independent simulated releases of one sketch, each beside the exact plan."""
-    noise = Simulation(seed).child("plans told")
-    released = [mechanism.release(sketch, noise) for _ in range(count)]
-    return [Case(plan, exact(sketch, mechanism, plan)) for plan in released]
+def cases(
+    corpus: plans_corpora.Case, mechanism: plans.GaussianPlan, count: int, kept_share: float, seed: int
+) -> list[Case]:
+    """`count` simulated releases at record level, each of texts and noise of its own, beside its exact plan.
+
+    A plan is made of the target texts that are kept with probability `kept_share` by hash of their ids. Over all texts
+    of a large corpus the noise alone moves no decimal that a prompt shows, and a dozen plans would be one.
+    """
+    n, noise, told = round(kept_share * corpus.units("record")), Simulation(seed).child("plans told"), []
+    for run in range(1, count + 1):
+        sketch = corpus.select(n, run, "record").sketch(corpus.universe, "record")
+        plan = mechanism.release(sketch, noise.child("plan"))
+        told.append(Case(plan, exact(sketch, mechanism, plan)))
+    return told
 
 
 def exact(sketch: plans.Sketch, mechanism: plans.GaussianPlan, plan: plans.SemanticPlan) -> plans.SemanticPlan:
@@ -83,15 +100,20 @@ def tell(
 
 
 def acceptance(reports: Mapping[str, Sequence[plans.Report]], max_attempts: int) -> pd.DataFrame:
-    """One row a (decoder, attempt): share of the plans that have an accepted text by then."""
+    """One row a (decoder, attempt): share of the plans that have an accepted text by then.
+
+    low, high: 95 % Clopper-Pearson limits of that share over plans drawn like these from the same corpus.
+    """
     import pandas as pd
 
     rows = []
     for name, given in reports.items():
         needed = [len(report.attempts) if not report.fallback else np.inf for report in given]
         for attempt in range(1, max_attempts + 1):
-            accepted = float(np.mean([n <= attempt for n in needed]))
-            rows.append({"decoder": name, "attempt": attempt, "plans": len(given), "accepted": accepted})
+            hits = sum(n <= attempt for n in needed)
+            low, high = clopper_pearson(hits, len(given), _FAILURE)
+            key = {"decoder": name, "attempt": attempt, "plans": len(given)}
+            rows.append(key | {"accepted": hits / len(given), "low": low, "high": high})
     return pd.DataFrame(rows)
 
 
@@ -113,35 +135,72 @@ def reasons(reports: Mapping[str, Sequence[plans.Report]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def texts(told: Sequence[Case], reports: Mapping[str, Sequence[plans.Report]]) -> pd.DataFrame:
-    """One row a decoder, means over the plans of the last attempt's text, accepted or not: never the fallback's.
+def texts(
+    told: Sequence[Case],
+    reports: Mapping[str, Sequence[plans.Report]],
+    representation: Representation,
+    embed: Callable[[Sequence[str]], np.ndarray],
+) -> pd.DataFrame:
+    """One row a decoder over the plans' last own texts, accepted or not: never the fallback's.
 
-    mention_rate: share of the admitted atoms that it names (_low: of the worst plan); words; and the Jaccard indices
-    of its words and key phrases with the template's text of the exact plan. accepted_first, attempts, fallback: of
-    the reports.
+    distinct: how many different texts the first attempts gave, at most the number of different prompts, so of plans
+    that count as observations of a decoder. accepted_first, fallback: shares of the reports. Mean and sample standard
+    deviation (_sd) over at least 2 plans of the number of attempts, of mention_rate (share of the admitted atoms that
+    the text names; _low: of the worst plan), of words, and of the `SIMILARITIES` of the whole text with the template's
+    text of the exact plan, by the public `representation` and encoder `embed`.
     """
     import pandas as pd
 
+    if len(told) < 2:
+        raise ValueError(f"told must hold at least 2 plans for a spread, got {len(told)}")
     rows = []
     for name, given in reports.items():
-        last = [report.attempts[-1].text for report in given]
-        pairs = [(text, plans.template()(case.exact, ())) for text, case in zip(last, told, strict=True)]
-        named = [len(plans.mentioned(t, c.plan)) / len(c.plan.atoms) for t, c in zip(last, told, strict=True)]
-        rows.append(
-            {
-                "decoder": name,
-                "plans": len(given),
-                "accepted_first": float(np.mean([report.attempts[0].verdict.accepted for report in given])),
-                "attempts": float(np.mean([len(report.attempts) for report in given])),
-                "fallback": float(np.mean([report.fallback for report in given])),
-                "mention_rate": float(np.mean(named)),
-                "mention_rate_low": float(min(named)),
-                "words": float(np.mean([len(text.split()) for text in last])),
-                "token_jaccard": float(np.mean([evaluation.token_jaccard(*pair) for pair in pairs])),
-                "keyphrase_jaccard": float(np.mean([evaluation.keyphrase_jaccard(*pair) for pair in pairs])),
-            }
-        )
+        measured = [_measured(*pair, representation, embed) for pair in zip(given, told, strict=True)]
+        columns = {measure: np.array([one[measure] for one in measured]) for measure in MEASURES}
+        row: dict[str, object] = {
+            "decoder": name,
+            "plans": len(given),
+            "distinct": len({report.attempts[0].text for report in given}),
+            "accepted_first": float(np.mean([report.attempts[0].verdict.accepted for report in given])),
+            "fallback": float(np.mean([report.fallback for report in given])),
+            "mention_rate_low": float(columns["mention_rate"].min()),
+        }
+        for measure, column in columns.items():
+            row |= {measure: float(column.mean()), f"{measure}_sd": float(column.std(ddof=1))}
+        rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _measured(
+    report: plans.Report, case: Case, representation: Representation, embed: Callable[[Sequence[str]], np.ndarray]
+) -> dict[str, float]:
+    """`MEASURES` of one report's last own text."""
+    text, reference = report.attempts[-1].text, plans.template()(case.exact, ())
+    return {
+        "attempts": float(len(report.attempts)),
+        "mention_rate": len(plans.mentioned(text, case.plan)) / len(case.plan.atoms),
+        "words": float(len(text.split())),
+        **similarities(text, reference, representation, embed),
+    }
+
+
+def shares(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of acceptance rows: share and interval as texts, one row a decoder, a column an attempt."""
+    cells = [
+        f"{share:.2f} [{low:.2f}, {high:.2f}]"
+        for share, low, high in zip(rows["accepted"], rows["low"], rows["high"], strict=True)
+    ]
+    wide = rows.assign(cell=cells).pivot(index=["decoder", "plans"], columns="attempt", values="cell")
+    return wide.loc[list(rows[["decoder", "plans"]].drop_duplicates().itertuples(index=False, name=None))]
+
+
+def table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of text rows: mean and sample standard deviation of the `MEASURES` as texts, one row a decoder."""
+    cells = {
+        name: [f"{mean:.2f} ± {sd:.2f}" for mean, sd in zip(rows[name], rows[f"{name}_sd"], strict=True)]
+        for name in MEASURES
+    }
+    return rows[["decoder", "plans", "distinct"]].assign(**cells).set_index("decoder")
 
 
 def shown(reports: Sequence[plans.Report]) -> tuple[str, plans.Attempt | None]:

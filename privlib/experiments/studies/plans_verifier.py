@@ -26,7 +26,10 @@ _FAILURE = 0.025  # of each limit alone: 95 % intervals
 
 @dataclass(frozen=True)
 class Item:
-    """One labelled text of the plan called `plan`; `spans` (start, end) are its false passages."""
+    """One labelled text of the plan called `plan`; `spans` (start, end) are its false passages.
+
+    A corrupted text has the same `base` as the consistent one that it was made from.
+    """
 
     plan: str
     origin: str
@@ -34,6 +37,7 @@ class Item:
     corruption: str
     text: str
     spans: tuple[tuple[int, int], ...]
+    base: str
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,7 @@ def load(folder: Path | None = None) -> LabelledSet:
             Item(
                 *(row[name] for name in ("plan", "origin", "kind", "corruption", "text")),
                 spans=tuple((start, end) for start, end, _ in row["spans"]),
+                base=row["id"].removesuffix(f"-{row['corruption']}"),
             )
             for row in map(json.loads, (folder / f"{file}.jsonl").read_text(encoding="utf-8").splitlines())
         )
@@ -111,10 +116,12 @@ def score(judged: Sequence[Judged]) -> list[dict[str, str | int | float]]:
 
     subject a corruption: `recall` is the share of its texts that are rejected, `localised` the share that is rejected
     at the labelled passage for the labelled kind. subject a kind: `precision`, the share of the violations of that
-    kind that are right. subject all: `recall` and `localised` over the corrupted texts without unsupported prose,
-    `specificity` the share of consistent texts that are accepted, `precision` the share of the rejected texts that
-    are corrupted (it depends on how many of the texts are), `violation precision` the share of violations that are
-    right. Texts with unsupported prose count in their own rows only. Shares of nothing are left out.
+    kind that are right, `recall` and `localised` as for a corruption, of the corrupted texts whose error is of the
+    kind (without unsupported prose). subject all: `recall` and `localised` over the corrupted texts without
+    unsupported prose, `specificity` the share of consistent texts that are accepted, `precision` the share of the
+    rejected texts that are corrupted (it depends on how many of the texts are), `violation precision` the share of
+    violations that are right. Texts with unsupported prose count in their own rows only. Shares of nothing are left
+    out.
     """
     rows: list[dict[str, str | int | float]] = []
 
@@ -138,6 +145,9 @@ def score(judged: Sequence[Judged]) -> list[dict[str, str | int | float]]:
         add(name, "recall", [not one.accepted for one in of_it])
         add(name, "localised", [one.localised for one in of_it])
     for kind in plans.verifier.KINDS:
+        of_it = [one for one in corrupted if one.item.kind == kind]
+        add(kind, "recall", [not one.accepted for one in of_it])
+        add(kind, "localised", [one.localised for one in of_it])
         add(kind, "precision", [right for name, right in violations if name == kind])
     return rows
 

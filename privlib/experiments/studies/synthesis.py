@@ -34,6 +34,15 @@ if TYPE_CHECKING:
     from privlib.corpora import Corpus
     from privlib.models import Encoder
 
+# the paper's main settings beside epsilon, p_s and v, as the record of a closed form states them beside its run's own
+PAPER = {
+    "paper_frequency": PAPER_FREQUENCY,
+    "paper_dims": PAPER_DIMS,
+    "paper_ratio": PAPER_RATIO,
+    "paper_delta": PAPER_DELTA,
+}
+PAPER_SENSITIVITY = "u r = 2.4 r, failing with delta_sensitivity"
+
 
 def target_and_auxiliary(
     corpus: str, auxiliary_corpus: str, data: str, records: int, auxiliary_records: int, split_seed: int
@@ -280,6 +289,20 @@ def support_rows(
     return pd.DataFrame(bins), pd.DataFrame(protection), pd.DataFrame(distances)
 
 
+def bucket_mechanisms(
+    auxiliary: np.ndarray, setting: Setting, epsilon: float, dims: Sequence[int]
+) -> list[tuple[str, int, synthesis.CentroidRelease]]:
+    """The releases that `bucket_rows` counts: (buckets, k or 0 for anchored cells, mechanism)."""
+    budget = (epsilon, setting.delta)
+    rate, threshold, _ = synthesis.best_rate(*budget, setting.frequency)
+    made = []
+    for k in dims:
+        grid = setting.grid(k, auxiliary.shape[1])
+        made.append(("grid", k, synthesis.CentroidRelease(grid, *budget, rate, threshold)))
+        made += [("grid, as published", k, older) for older in published(grid, *budget, setting.frequency)]
+    return [*made, ("anchored", 0, synthesis.CentroidRelease(setting.anchored(auxiliary), *budget, rate, threshold))]
+
+
 def bucket_rows(
     auxiliary: np.ndarray, target: np.ndarray, setting: Setting, epsilon: float, dims: Sequence[int]
 ) -> pd.DataFrame:
@@ -292,18 +315,9 @@ def bucket_rows(
     """
     import pandas as pd
 
-    budget = (epsilon, setting.delta)
-    rate, threshold, _ = synthesis.best_rate(*budget, setting.frequency)
-    rules = []
-    for k in dims:
-        grid = setting.grid(k, target.shape[1])
-        rules.append(("grid", k, synthesis.CentroidRelease(grid, *budget, rate, threshold)))
-        rules += [("grid, as published", k, made) for made in published(grid, *budget, setting.frequency)]
-    anchored = setting.anchored(auxiliary)
-    rules.append(("anchored", 0, synthesis.CentroidRelease(anchored, *budget, rate, threshold)))
     frequent_texts = int(measures.frequent(target, setting.radius, setting.frequency).sum())
     rows = []
-    for name, k, mechanism in rules:
+    for name, k, mechanism in bucket_mechanisms(auxiliary, setting, epsilon, dims):
         runs = [mechanism.release(target, Simulation(seed)) for seed in setting.seeds]
         rows.append(
             {

@@ -17,7 +17,13 @@ import numpy as np
 from privlib import synthesis
 from privlib.dp import Guarantee, Simulation
 from privlib.evaluation import embedding as measures
-from privlib.experiments.studies.synthesis_paper import PAPER_RATIO, distance_ratio
+from privlib.experiments.studies.synthesis_paper import (
+    PAPER_RATIO,
+    as_published,
+    distance_paid,
+    distance_ratio,
+    older_bill,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +31,22 @@ if TYPE_CHECKING:
 RATES = tuple(k / 10 for k in range(1, 10))
 SCORES = ("precision", "recall", "f1", "l2")
 LATENT = "latent semantics"
+BILLS = {
+    "multiplier": ("integrated", "published distance"),
+    "dims": ("integrated", "published distance by k"),
+    "frequency": ("joint",),
+    "rate": ("joint", "best v"),
+    "epsilon": ("joint",),
+}
+"""What each axis is billed by at sizes at which the paper's k releases nothing."""
+PUBLISHED_BILLS = {
+    "multiplier": ("integrated", "as published"),
+    "dims": ("integrated", "as published"),
+    "frequency": ("as published",),
+    "rate": ("joint", "best v"),
+    "epsilon": ("as published",),
+}
+"""The same at the paper's k, t and delta."""
 
 
 @dataclass(frozen=True)
@@ -151,10 +173,13 @@ def points(case: Case, setting: Setting, epsilon: float, bills: Sequence[str], *
     epsilon = inf is "no noise": every record kept, no noise, no bill. Else rate is the public one with the least noise
     per kept record by the joint bill (by its own for "best v"), if not given. Bills, Delta being the distance paid for:
     "integrated": the library's, over the random grid for data fixed before it, or Delta = 2 R where that is less;
-    "joint": count and centroid billed as one, Delta = 2 R; "best v": Lemma 1 with the real v of least noise, and a
-    Gaussian, Delta = 2 R;
+    "joint": count and centroid billed as one; "best v": Lemma 1 with the real v of least noise, and a Gaussian; both
+    with Delta = u r x multiplier and delta_sensitivity as the paper pays for them at k, or 2 R where that is no more;
+    "as published": the paper's p_s, whatever `rate`, v and rounded multiplier of this epsilon, with the same Delta;
     "published distance": the joint multiplier times Delta = 2.4 r x multiplier, whatever k: no promise where its
     delta_sensitivity f(2 / 2.4)^k is past delta; "published distance by k": likewise with the u of each k.
+    A setting that its bill does not allow has no point. Raises ValueError "as published" at an epsilon of none of the
+    paper's runs.
     """
     at = {"multiplier": 1.0, "dims": setting.dims, "frequency": setting.frequency} | changed
     rates = (at.pop("rate"),) if "rate" in at else RATES
@@ -162,36 +187,46 @@ def points(case: Case, setting: Setting, epsilon: float, bills: Sequence[str], *
         yield Point(epsilon, "no noise", **at, threshold=at["frequency"])
         return
     buckets = case.buckets(at["dims"], at["multiplier"], 1)  # any seed: the noise does not depend on it
-    edge, budget = buckets.radius, (epsilon, setting.delta)
     for bill in bills:
         try:
-            if bill == "best v":
-                rate, tau, multiplier = _best_v(budget, at["frequency"], rates)
-            else:
-                rate, tau, multiplier = synthesis.best_rate(*budget, at["frequency"], rates)
-            if bill == "integrated":
-                release = synthesis.CentroidRelease(buckets, *budget, rate, tau, setting.max_records)
-                noise_std = release.noise_std(Simulation(0))
-            else:
-                distances = {
-                    "joint": buckets.diameter,
-                    "best v": buckets.diameter,
-                    "published distance": PAPER_RATIO * edge,
-                    "published distance by k": distance_ratio(at["dims"]) * edge,
-                }
-                noise_std = multiplier * distances[bill]
+            rate, tau, noise_std = _billed(bill, buckets, (epsilon, setting.delta), at["frequency"], rates, setting)
         except synthesis.InfeasibleBudget:
             continue
         yield Point(epsilon, bill, **at, rate=rate, threshold=tau, noise_std=noise_std)
 
 
-def _best_v(budget: tuple[float, float], frequency: int, rates: Sequence[float]) -> tuple[float, int, float]:
+def _billed(
+    bill: str,
+    buckets: synthesis.JLBuckets,
+    budget: tuple[float, float],
+    frequency: int,
+    rates: Sequence[float],
+    setting: Setting,
+) -> tuple[float, int, float]:
+    """(rate, threshold, noise_std) of the grid under one bill of `points`; InfeasibleBudget where it allows none."""
+    distances = {"published distance": PAPER_RATIO, "published distance by k": distance_ratio(buckets.dims)}
+    if bill in distances:
+        rate, tau, multiplier = synthesis.best_rate(*budget, frequency, rates)
+        return rate, tau, multiplier * distances[bill] * buckets.radius
+    if bill == "as published":
+        release = as_published(buckets, *budget, frequency)
+    elif bill == "integrated":
+        rate, tau, _ = synthesis.best_rate(*budget, frequency, rates)
+        release = synthesis.CentroidRelease(buckets, *budget, rate, tau, setting.max_records)
+    else:
+        choose = {"joint": synthesis.best_rate, "best v": _best_v}[bill]
+        stages = (budget[0], budget[1] - distance_paid(buckets)[1])
+        release = older_bill(buckets, *budget, *choose(*stages, frequency, rates))
+    return release.rate, release.threshold, release.noise_std(Simulation(0))
+
+
+def _best_v(epsilon: float, delta: float, frequency: int, rates: Sequence[float]) -> tuple[float, int, float]:
     """(rate, threshold, multiplier) of least noise per kept record by Lemma 1 with the best real v."""
     found = []
     for rate in rates:
         tau = synthesis.threshold_count(rate, frequency)
         try:
-            found.append((synthesis.lemma_noise_multiplier(*budget, rate, tau)[0] / rate, rate, tau))
+            found.append((synthesis.lemma_noise_multiplier(epsilon, delta, rate, tau)[0] / rate, rate, tau))
         except synthesis.InfeasibleBudget:
             continue
     if not found:

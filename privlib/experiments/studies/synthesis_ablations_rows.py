@@ -1,9 +1,10 @@
-"""What the sweeps of the ablations say: noise and buckets by edge, where F1 peaks, frequent against all texts."""
+"""What the ablations' sweeps say: noise and buckets by edge, where F1 peaks, frequent against all texts, other r."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +19,13 @@ from privlib.experiments.studies.synthesis import (
     PAPER_RATIO,
     PAPER_SETTINGS,
 )
-from privlib.experiments.studies.synthesis_ablations import SCORES, Case, Setting, spread
+from privlib.experiments.studies.synthesis_ablations import SCORES, Case, Setting, spread, sweep
 from privlib.synthesis.centroids import distinct_tags
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from privlib.experiments.records import Record
 
 
 def noise_rows(multipliers: Sequence[float], radius: float = 0.5) -> pd.DataFrame:
@@ -147,3 +150,67 @@ def reference_rows(cases: Sequence[Case], setting: Setting, by_epsilon: pd.DataF
             rows += list(spread({"encoder": case.encoder, "source": source}, runs, scored, case, setting))
     columns = ["encoder", "source", "scored", "precision_gain"]
     return pd.DataFrame(rows)[columns + [f"{score}{end}" for score in SCORES for end in ("", "_low", "_high")]]
+
+
+def quantile_rows(
+    cases: Sequence[Case],
+    publics: Sequence[np.ndarray],
+    setting: Setting,
+    epsilon: float,
+    bills: Sequence[str],
+    quantiles: Sequence[float],
+) -> pd.DataFrame:
+    """What r declared at another quantile of nearest-neighbour distances would do, over the same runs at one epsilon.
+
+    `publics`: the auxiliary vectors, float[m, d], that r is fitted on, one array a case; equal rows count once.
+    Columns: encoder, quantile, bill, radius, noise_std, texts, frequent_texts, released, kept_share, empty, scored
+    ("all", "frequent" where some text is), precision, recall and f1 with _low and _high, and origin_f1 of the origin
+    alone: where alpha r passes every norm that is 1, and scores say nothing.
+    """
+    import pandas as pd
+
+    from privlib.models import nearest_distances
+
+    names = ["encoder", "bill", "radius", "noise_std", "texts", "frequent_texts", "released", "kept_share", "empty"]
+    names += ["scored"] + [f"{score}{end}" for score in SCORES[:3] for end in ("", "_low", "_high")]
+    tables = []
+    for case, public in zip(cases, publics, strict=True):
+        nearest = nearest_distances(np.unique(public, axis=0))
+        for quantile in quantiles:
+            here = replace(case, radius=float(np.quantile(nearest, quantile)))
+            table = sweep("frequency", [here], setting, [epsilon], bills, [setting.frequency])
+            alone = spread({}, [np.zeros((1, case.target.shape[1]))], here.scored(setting.frequency), here, setting)
+            origin = {row["scored"]: row["f1"] for row in alone}
+            table = table[names].assign(origin_f1=table["scored"].map(origin))
+            table.insert(1, "quantile", quantile)
+            tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def peaks_by_corpus(records: Sequence[Record]) -> pd.DataFrame:
+    """Where F1 on all texts peaks, from records of `best_rows`: "value of the axis: F1" by corpus, encoder and axis.
+
+    A column an epsilon, under "integrated" or "joint", and "no noise"; "" where F1 is 0 throughout or nothing was run.
+    """
+    rows = _by_corpus(records)
+    rows = rows[(rows["scored"] == "all") & rows["bill"].isin(["integrated", "joint", "no noise"])]
+    told = [f"{best:g}: {f1:.2f}" for best, f1 in zip(rows["best"], rows["f1"], strict=True)]
+    return _by_epsilon(rows.assign(told=told), ["corpus", "encoder", "axis"], "told").fillna("")
+
+
+def f1_by_corpus(records: Sequence[Record]) -> pd.DataFrame:
+    """Mean F1, from records of a sweep of epsilon: by corpus, encoder and kind of text, a column an epsilon."""
+    return _by_epsilon(_by_corpus(records), ["corpus", "encoder", "scored"], "f1")
+
+
+def _by_corpus(records: Sequence[Record]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.concat([made.rows.assign(corpus=made.corpus) for made in records], ignore_index=True)
+
+
+def _by_epsilon(rows: pd.DataFrame, index: Sequence[str], values: str) -> pd.DataFrame:
+    table = rows.pivot(index=list(index), columns="epsilon", values=values)
+    order = rows[list(index)].drop_duplicates().sort_values(list(index[:2]), kind="stable")  # last one: as recorded
+    names = {epsilon: f"ε = {epsilon:g}" for epsilon in table.columns} | {math.inf: "no noise"}
+    return table.reindex(list(map(tuple, order.to_numpy()))).rename(columns=names).rename_axis(columns=None)

@@ -154,6 +154,20 @@ def cost_rows(max_records: Sequence[int]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def headline_rows(costs: pd.DataFrame, max_records: int) -> pd.DataFrame:
+    """Of `cost_rows`, at one cap: what the paper's noise really costs, one row an epsilon of the paper.
+
+    Columns: epsilon, and for each accounting epsilon_spent by the paper's noise and the share of it that epsilon needs.
+    Raises ValueError for a cap that `costs` lacks.
+    """
+    at = costs[costs["max_records"] == max_records]
+    if at.empty:
+        raise ValueError(f"max_records must be one of {sorted(set(costs['max_records']))}, got {max_records!r}")
+    wide = at.pivot(index="epsilon", columns="accounting", values=["epsilon_spent", "share"])
+    wide.columns = [f"{column}, {accounting}" for column, accounting in wide.columns]
+    return wide.reset_index()
+
+
 def rate_rows(rates: Sequence[float]) -> pd.DataFrame:
     """Noise multiplier at t = 100 over p_s by accounting: the paper's v, the best real v, exact count, joint.
 

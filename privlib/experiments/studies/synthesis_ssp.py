@@ -14,7 +14,7 @@ import numpy as np
 from privlib import baselines, synthesis
 from privlib.dp import Simulation
 from privlib.experiments.studies import synthesis as base
-from privlib.experiments.studies.synthesis_paper import as_published
+from privlib.experiments.studies.synthesis_paper import OlderBill, as_published, distance_paid
 from privlib.synthesis.buckets import clipped
 
 if TYPE_CHECKING:
@@ -106,6 +106,13 @@ class Methods:
         mechanisms = (self.ours, self.evolving, self.central, self.oue, self.local, self.grid)
         return [made.guarantee for made in mechanisms if made]
 
+    @property
+    def distances_paid(self) -> dict[str, float]:
+        """method -> the distance that its noise on sums, or on each embedding, pays for, whatever the data."""
+        found = {PLAIN: paid(self.ours), CENTRAL: self.central.buckets.clip_norm, OUE: self.oue.sums(1).l2_sensitivity}
+        found[LOCAL] = self.local.message.l2_sensitivity
+        return found | ({GRID: paid(self.grid)} if self.grid else {})
+
     def released(self, method: str, seed: int):
         """What one run of a method with tags releases: `tags` or `cells`, and `centroids`."""
         made = {PLAIN: self.ours, CENTRAL: self.central, OUE: self.oue, LOCAL: self.local, GRID: self.grid}[method]
@@ -146,6 +153,11 @@ class Methods:
         for row, place in enumerate(heavy):
             means[row] += clipped(kept[owners.ravel() == place] - means[row], self.setting.radius).mean(axis=0)
         return means, self.ours.noise_std(noise) / counts[heavy]
+
+
+def paid(mechanism: synthesis.CentroidRelease) -> float:
+    """The distance inside a cell that the noise pays for: 2 r of anchored cells, u r or 2 R of the paper's grid."""
+    return distance_paid(mechanism.buckets)[0] if isinstance(mechanism, OlderBill) else mechanism.buckets.diameter
 
 
 def nearness(rows: np.ndarray, public: np.ndarray) -> np.ndarray:

@@ -52,7 +52,9 @@ UTILITY_BANDS = {
     f"{score}{end}": ("abs", 0.1) for score in ("precision", "recall", "f1", "l2") for end in ("", "_low", "_high")
 }
 UTILITY_BANDS |= {"outputs": ("abs", 5.0)}
+FREQUENT_BANDS = UTILITY_BANDS | {"texts": ("rel", 0.1)}
 GAP_BANDS = {name: ("abs", 0.1) for name in ("ours", "curator", "gap")}
+GAP_BANDS |= {f"{who}_{score}": ("abs", 0.1) for who in ("ours", "curator") for score in ("precision", "recall")}
 GAP_BANDS |= {name: ("abs", 0.2) for name in ("gap_low", "gap_high")}
 HEAVY_BANDS = {name: ("abs", 0.25) for name in ("value", "value_low", "value_high")}
 
@@ -176,37 +178,47 @@ def probes(case: Case, runs: Runs, near: np.ndarray, setting: Setting, frequency
     return pd.DataFrame(rows)
 
 
-def utilities(by_epsilon: Mapping[float, Methods], runs: int, outputs: int) -> pd.DataFrame:
-    """F1, precision, recall and L2 against all protected texts (probes aside) by epsilon, ours and Aug-PE's.
+def utilities(
+    by_epsilon: Mapping[float, Methods], runs: int, outputs: int, frequent: np.ndarray | None = None
+) -> pd.DataFrame:
+    """F1, precision, recall and L2 by epsilon, ours and Aug-PE's, against all protected texts (probes aside).
 
-    One row a (epsilon, method), mean over `runs` seeds with Student's interval; none where some run released nothing.
-    The paper's grid stands beside ours where there is one. Beside them, the same at every epsilon, the paper's
-    references for as many as `outputs`: texts of the corpus itself, and the unrelated probes' corpus.
+    One row a (epsilon, method, scored), mean over `runs` seeds with Student's interval; none where some run released
+    nothing. The paper's grid stands beside ours where there is one. Beside them, the same at every epsilon, the paper's
+    references for as many as `outputs` (or half of the texts, where that is less): texts of the corpus itself, and the
+    unrelated probes' corpus. scored: "all" of the `texts`, as in the paper's Table 16; with `frequent`, a mask over the
+    rows of the case, also the "frequent" ones alone, as in its Table 1, where there are two or more.
     """
     import pandas as pd
 
     rows = []
     for epsilon, methods in by_epsilon.items():
         case, setting = methods.case, methods.setting
-        texts = case.private[~case.probe]
+        groups = {"all": case.private[~case.probe]}
+        if frequent is not None and (frequent & ~case.probe).sum() > 1:
+            groups["frequent"] = case.private[frequent & ~case.probe]
         ours = (DENOISED, TEXTS, AUG_PE, GRID) if methods.grid else (DENOISED, TEXTS, AUG_PE)
-        scored: dict[str, list[measures.Utility]] = {name: [] for name in (*ours, SAME, UNRELATED)}
+        scored: dict[tuple[str, str], list[measures.Utility]] = {
+            (name, kind): [] for kind in groups for name in (*ours, SAME, UNRELATED)
+        }
         for seed in setting.seeds[:runs]:
             found, noise = methods.outputs(seed, local=False), Simulation(seed)
-            for name in ours:
-                if len(found[name]):
-                    scored[name].append(measures.utility(found[name], texts, setting.radius))
-            scored[SAME].append(measures.same_corpus_reference(texts, outputs, setting.radius, noise.child(SAME)))
             few, strange = min(outputs, int(case.probe.sum())), case.private[case.probe]
-            scored[UNRELATED].append(
-                measures.unrelated_reference(strange, texts, few, setting.radius, noise.child(UNRELATED))
-            )
-        for name, made in scored.items():
+            for kind, texts in groups.items():
+                for name in ours:
+                    if len(found[name]):
+                        scored[name, kind].append(measures.utility(found[name], texts, setting.radius))
+                own, other = min(outputs, len(texts) // 2), noise.child(UNRELATED)
+                scored[SAME, kind].append(measures.same_corpus_reference(texts, own, setting.radius, noise.child(SAME)))
+                scored[UNRELATED, kind].append(measures.unrelated_reference(strange, texts, few, setting.radius, other))
+        for (name, kind), made in scored.items():
             if len(made) < min(runs, len(setting.seeds)):
                 continue
             row = {
                 "epsilon": epsilon,
                 "method": name,
+                "scored": kind,
+                "texts": len(groups[kind]),
                 "runs": len(made),
                 "outputs": float(np.mean([u.outputs for u in made])),
             }
@@ -217,10 +229,15 @@ def utilities(by_epsilon: Mapping[float, Methods], runs: int, outputs: int) -> p
     return pd.DataFrame(rows)
 
 
-def curator_gaps(by_epsilon: Mapping[float, Methods], runs: int) -> pd.DataFrame:
-    """What it costs to do without a trusted curator, by epsilon: its F1 less ours.
+def against_all(utilities: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `utilities` against all protected texts."""
+    return utilities[utilities["scored"] == "all"].drop(columns=["scored", "texts"])
 
-    The paper's Table 9 as a gap, of vectors and of near public texts in place of inverted ones.
+
+def curator_gaps(by_epsilon: Mapping[float, Methods], runs: int) -> pd.DataFrame:
+    """What it costs to do without a trusted curator, by epsilon: its F1 less ours, with both's precision and recall.
+
+    The paper's Table 9, of vectors and of near public texts in place of inverted ones.
     One row a (epsilon, outputs): centroids as released, and the public texts nearest to them, scored against all
     protected texts (probes aside); means over `runs` seeds, gap with Student's interval. No row where some run released
     nothing.
@@ -234,12 +251,15 @@ def curator_gaps(by_epsilon: Mapping[float, Methods], runs: int) -> pd.DataFrame
         if not all(len(outputs) for pair in pairs for outputs in pair):
             continue
         for name, of in ((PLAIN, np.asarray), (TEXTS, methods.nearest_texts)):
-            ours, curator = np.array([
-                [measures.utility(of(outputs), texts, setting.radius).f1 for outputs in pair] for pair in pairs
-            ]).T  # fmt: skip
+            made = [[measures.utility(of(outputs), texts, setting.radius) for outputs in pair] for pair in pairs]
+            ours, curator = np.array([[one.f1 for one in pair] for pair in made]).T
             gap, low, high = student(curator - ours)
-            rows.append({"epsilon": epsilon, "outputs": name, "runs": len(pairs), "ours": float(ours.mean()),
-                         "curator": float(curator.mean()), "gap": gap, "gap_low": low, "gap_high": high})  # fmt: skip
+            row = {"epsilon": epsilon, "outputs": name, "runs": len(pairs), "ours": float(ours.mean()),
+                   "curator": float(curator.mean()), "gap": gap, "gap_low": low, "gap_high": high}  # fmt: skip
+            for score in ("precision", "recall"):
+                means = np.mean([[getattr(one, score) for one in pair] for pair in made], axis=0)
+                row |= {f"ours_{score}": float(means[0]), f"curator_{score}": float(means[1])}
+            rows.append(row)
     return pd.DataFrame(rows)
 
 

@@ -9,7 +9,8 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ import numpy as np
 from privlib import assets, synthesis
 from privlib.dp import Simulation
 from privlib.experiments.studies import synthesis as base
+from privlib.experiments.studies.synthesis_paper import as_published
 from privlib.synthesis import Inversion, SearchInverter
 
 if TYPE_CHECKING:
@@ -45,18 +47,19 @@ class Case:
 
 @dataclass(frozen=True)
 class Setting(base.Setting):
-    """The same; a text within alpha r counts as near."""
+    """The same; a text within alpha r counts as near; k of the paper's grid, 0 for none."""
 
     alpha: float = 1.5
+    dims: int = field(default=0, kw_only=True)
 
 
 @dataclass(frozen=True)
 class Centroid:
-    """One centroid to be inverted: `released` (denoised) by the run of `seed`, `exact` the mean of all its records."""
+    """One centroid to be inverted: `released` by the run of `seed`, `exact` the mean of all its records."""
 
     seed: int
     label: int
-    cell: int
+    cell: tuple[int, ...]
     released: np.ndarray
     exact: np.ndarray
 
@@ -95,19 +98,25 @@ def language(name: str, public: Sequence[str]) -> LanguageModel:
 class Releases:
     """One simulated release a seed and label at `epsilon`, of anchored cells around public texts, denoised.
 
-    A record has one label, so adding or dropping it moves one label's release only: all of them together cost what
-    one does. Anchors and spectrum are public and shared.
+    With `setting.dims` of the paper's grid instead, at its p_s, v and noise of this epsilon, as released; raises as
+    `as_published` where it cannot be. A record has one label, so adding or dropping it moves one label's release only:
+    all of them together cost what one does. Anchors or grid, and spectrum, are public and shared.
     """
 
     def __init__(self, case: Case, setting: Setting, epsilon: float):
         self.case, self.setting, self.epsilon = case, setting, epsilon
+        self.labels = range(int(case.codes.max()) + 1)
+        budget = (epsilon, setting.delta)
+        if setting.dims:
+            self.buckets, self._spectrum = setting.grid(setting.dims, case.private.shape[1]), None
+            self.mechanism = as_published(self.buckets, *budget, setting.frequency)
+            return
         self.buckets = setting.anchored(case.pool)
         self._spectrum = synthesis.PublicSpectrum.fit(case.pool - self.buckets.origins(self.buckets.assign(case.pool)))
-        rate, threshold, _ = synthesis.best_rate(epsilon, setting.delta, setting.frequency)
-        self.mechanism = synthesis.CentroidRelease(self.buckets, epsilon, setting.delta, rate, threshold)
-        self.labels = range(int(case.codes.max()) + 1)
+        rate, threshold, _ = synthesis.best_rate(*budget, setting.frequency)
+        self.mechanism = synthesis.CentroidRelease(self.buckets, *budget, rate, threshold)
 
-    def run(self, seed: int, denoised: bool = True) -> list[synthesis.Centroids]:
+    def run(self, seed: int) -> list[synthesis.Centroids]:
         """What is released of each label."""
         made = [
             self.mechanism.release(
@@ -115,16 +124,25 @@ class Releases:
             )
             for label in self.labels
         ]
-        return [part.denoised(self._spectrum) for part in made] if denoised else made
+        return made if self._spectrum is None else [part.denoised(self._spectrum) for part in made]
+
+    @cached_property
+    def _tags(self) -> np.ndarray:
+        return self.buckets.assign(self.case.private)
+
+    def members(self, label: int, cell: Sequence[int]) -> np.ndarray:
+        """Places of the records that carry the label and lie in the cell."""
+        return np.flatnonzero((self.case.codes == label) & (self._tags == cell).all(axis=1))
 
     def exact(self) -> tuple[np.ndarray, np.ndarray]:
         """Means of the cells that t records of a label share, without any privacy, and their labels."""
         means, labels = [], []
         for label in self.labels:
-            rows = self.case.private[self.case.codes == label]
-            _, owners, counts = np.unique(self.buckets.assign(rows)[:, 0], return_inverse=True, return_counts=True)
+            mine = self.case.codes == label
+            rows = self.case.private[mine]
+            _, owners, counts = np.unique(self._tags[mine], axis=0, return_inverse=True, return_counts=True)
             for place in np.flatnonzero(counts >= self.setting.frequency):
-                means.append(rows[owners == place].mean(axis=0))
+                means.append(rows[owners.ravel() == place].mean(axis=0))
                 labels.append(label)
         return np.array(means), np.array(labels)
 
@@ -134,11 +152,14 @@ class Releases:
         A label whose cells are used up is passed over; ValueError when all are.
         """
         seeds, chosen, turn, passed = self.setting.seeds, [], 0, 0
+        runs: dict[int, list[synthesis.Centroids]] = {}
         while len(chosen) < count:
             label, rank = turn % len(self.labels), turn // len(self.labels)
             seed = seeds[turn % len(seeds)]
             turn += 1
-            part = self.run(seed)[label]
+            if seed not in runs:
+                runs[seed] = self.run(seed)
+            part = runs[seed][label]
             if rank >= len(part):
                 passed += 1
                 if passed == len(self.labels):
@@ -146,9 +167,9 @@ class Releases:
                 continue
             passed = 0
             place = np.argsort(-part.counts, kind="stable")[rank]
-            rows = self.case.private[self.case.codes == label]
-            members = rows[self.buckets.assign(rows)[:, 0] == part.cells[place, 0]]
-            chosen.append(Centroid(seed, label, int(part.cells[place, 0]), part.centroids[place], members.mean(axis=0)))
+            cell = tuple(part.cells[place].tolist())
+            exact = self.case.private[self.members(label, cell)].mean(axis=0)
+            chosen.append(Centroid(seed, label, cell, part.centroids[place], exact))
         return chosen
 
 
@@ -219,10 +240,10 @@ def invert(
 
 
 def reworded(
-    found: Mapping[str, Sequence[Inversion]], generate: Generate, count: int, temperature: float, seed: int
+    found: Sequence[Inversion], generate: Generate, count: int, temperature: float, seed: int
 ) -> list[tuple[str, ...]]:
-    """Up to `count` paraphrases of the text of each released centroid."""
-    told = [one.text for one in found[RELEASED]]
+    """Up to `count` paraphrases of each text that was found."""
+    told = [one.text for one in found]
     return list(
         synthesis.paraphrase(told, generate, count, max_new_tokens=32, temperature=temperature, seed=seed).texts
     )
@@ -232,21 +253,23 @@ def texts(
     case: Case,
     picked: Sequence[Centroid],
     found: Mapping[str, Sequence[Inversion]],
-    again: Sequence[Sequence[str]],
+    again: Mapping[str, Sequence[Sequence[str]]],
     releases: Releases,
     seed: int,
 ) -> dict[tuple[str, str], list[tuple[int, str]]]:
-    """(kind, method) -> (place in `picked`, text); a paraphrase is missing where the model gave none.
+    """(kind, method) -> (place in `picked`, text), of what was `found` and of its paraphrases, `again`, by kind.
 
+    A paraphrase is missing where the model gave none.
     "a private member" is a protected text of the cell, drawn at random: what a text of it is like. Never released.
     """
-    rng, cells = np.random.default_rng(seed), releases.buckets.assign(case.private)[:, 0]
+    rng = np.random.default_rng(seed)
     made: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for kind, inversions in found.items():
         made[kind, NEAREST] = [(i, one.start) for i, one in enumerate(inversions)]
         made[kind, SEARCH] = [(i, one.text) for i, one in enumerate(inversions)]
-    made[RELEASED, AGAIN] = [(i, group[0]) for i, group in enumerate(again) if group]
-    members = [np.flatnonzero((case.codes == one.label) & (cells == one.cell)) for one in picked]
+    for kind, groups in again.items():
+        made[kind, AGAIN] = [(i, group[0]) for i, group in enumerate(groups) if group]
+    members = [releases.members(one.label, one.cell) for one in picked]
     made[EXACT, MEMBER] = [(i, case.target[rng.choice(rows)]) for i, rows in enumerate(members)]
     return {name: some for name, some in made.items() if some}
 
@@ -285,9 +308,9 @@ def clusters(
             [place for place, group in whole for _ in group],
         )
     most = 1 + max(len(group) for told in again.values() for group in told)
-    cells, real, places = releases.buckets.assign(case.private)[:, 0], [], []
+    real, places = [], []
     for place, one in enumerate(picked):
-        rows = np.flatnonzero((case.codes == one.label) & (cells == one.cell))[:most]
+        rows = releases.members(one.label, one.cell)[:most]
         real += [case.target[row] for row in rows]
         places += [place] * len(rows)
     return groups | {"real texts": (real, places)}

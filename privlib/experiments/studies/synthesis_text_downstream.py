@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from privlib.dp import Guarantee
 
 VOTES = (1, 5, 10, 20)
-CENTROIDS, PICKED, REAL = "released centroids", "picked centroids", "real texts"
+CENTROIDS, PICKED = "released centroids", "picked centroids"
+REAL, ALL_REAL = "real texts", "all real texts"
 LEARNT_BANDS = {name: ("abs", 0.3) for name in ("accuracy", "accuracy_low", "accuracy_high")}
 LEARNT_BANDS |= {"outputs": ("abs", 5.0)}
 AGAINST_BANDS = {name: ("abs", 0.15) for name in ("accuracy", "accuracy_low", "accuracy_high", "behind")}
@@ -38,9 +39,9 @@ def learnt(
 ) -> pd.DataFrame:
     """Accuracy on held-out texts by what was learnt from and how, mean over seeds with Student's interval.
 
-    Learnt from: all released centroids, the cells' exact means, as many real texts as centroids, the `picked` released
-    centroids as vectors, and `groups`: name -> (texts, their labels). How: votes of the k nearest (k larger than the
-    outputs left out), and logistic regression.
+    Learnt from: all released centroids, the cells' exact means, as many real texts as centroids, all protected texts,
+    the `picked` released centroids as vectors, and `groups`: name -> (texts, their labels). How: votes of the k nearest
+    (k larger than the outputs left out), and logistic regression.
     """
     import pandas as pd
 
@@ -51,6 +52,7 @@ def learnt(
         rng = np.random.default_rng(seed)
         drawn = rng.choice(len(case.private), len(labels), replace=False)
         sources[REAL].append((case.private[drawn], case.codes[drawn]))
+    sources[ALL_REAL] = [(case.private, case.codes)]
     sources["exact centroids"] = [releases.exact()]
     sources[PICKED] = [(np.array([one.released for one in picked]), np.array([one.label for one in picked]))]
     sources |= {

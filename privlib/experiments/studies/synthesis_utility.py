@@ -6,6 +6,7 @@ Everything is measured on the target itself: curator-side figures on public corp
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,10 +16,12 @@ import numpy as np
 
 from privlib import synthesis
 from privlib.baselines import CuratorRelease
-from privlib.dp import Simulation
+from privlib.baselines.aug_pe import nearest_candidates
+from privlib.dp import Guarantee, Simulation
 from privlib.evaluation import embedding as measures
 from privlib.experiments.studies import synthesis as base
 from privlib.experiments.studies import synthesis_paper as paper
+from privlib.experiments.studies.synthesis_means import ExactMeans
 from privlib.experiments.studies.synthesis_paper import PAPER_DELTA, PAPER_DIMS, PAPER_FREQUENCY, PAPER_RATIO
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ SPLITS = {4.0: (None, 5.0)}  # v of Appendix A.1, then of Section 7.3: at t = 50
 RATES = tuple(k / 10 for k in range(1, 10))
 SCORES = ("precision", "recall", "f1", "l2")
 FIXED = ("public anchors", "no privacy")
+CHOSEN_PAIRS = {"epsilon": 4.0, "rate": 0.3, "threshold": 30, "max_records": 10**6}
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,12 @@ class Case:
     @cached_property
     def grid(self) -> synthesis.JLBuckets:
         return self.setting.grid(self.setting.dims, self.target.shape[1])
+
+    @cached_property
+    def means(self) -> dict[str, ExactMeans]:
+        """Of each kind of bucket: the exact means of the target's texts."""
+        rules = {"anchored": self.anchored, "grid": self.grid}
+        return {kind: ExactMeans(self.target, buckets.assign(self.target)) for kind, buckets in rules.items()}
 
     @cached_property
     def spectra(self) -> dict[str, synthesis.PublicSpectrum]:
@@ -119,34 +129,55 @@ def grid_releases(case: Case, epsilon: float) -> Iterator[tuple[str, synthesis.C
     yield "integrated", synthesis.CentroidRelease(buckets, *budget, rate, threshold)
 
 
-def outputs(case: Case, epsilon: float) -> Iterator[tuple[str, dict[str, object], int, np.ndarray, float]]:
-    """Yields (method, its settings, seed, centroids, kept share of the target) of every simulated release.
+def anchored_release(case: Case, epsilon: float) -> synthesis.CentroidRelease:
+    """Cells of public anchors at the public rate with the least noise per kept record."""
+    setting = case.setting
+    rate, threshold, _ = synthesis.best_rate(epsilon, setting.delta, setting.frequency, RATES)
+    return synthesis.CentroidRelease(case.anchored, epsilon, setting.delta, rate, threshold)
+
+
+def curators(case: Case, epsilon: float) -> dict[str, CuratorRelease]:
+    """A curator with the grid and with the anchored cells, by kind of bucket."""
+    public = (epsilon, case.setting.delta, float(case.setting.frequency))
+    return {"grid": CuratorRelease(case.grid, *public), "anchored": CuratorRelease(case.anchored, *public)}
+
+
+def guarantees(case: Case, epsilons: Sequence[float]) -> list[Guarantee]:
+    """What the mechanisms of `outputs` promise at every epsilon: each promise once, in that order."""
+    promised = {}
+    for epsilon in epsilons:
+        ours = [mechanism for _, mechanism in grid_releases(case, epsilon)] + [anchored_release(case, epsilon)]
+        for mechanism in ours + list(curators(case, epsilon).values()):
+            promised[str(mechanism.guarantee)] = mechanism.guarantee
+    return list(promised.values())
+
+
+def outputs(case: Case, epsilon: float) -> Iterator[tuple[str, dict[str, object], int, np.ndarray, np.ndarray, float]]:
+    """Yields (method, its settings, seed, cells, centroids, kept share of the target) of every simulated release.
 
     Settings: buckets, rate, threshold, noise_std of a sum's coordinate, sensitivity.
     """
-    setting = case.setting
-    rate, threshold, _ = synthesis.best_rate(epsilon, setting.delta, setting.frequency, RATES)
-    ours = synthesis.CentroidRelease(case.anchored, epsilon, setting.delta, rate, threshold)
-    for kind, mechanisms in (("grid", grid_releases(case, epsilon)), ("anchored", [("anchored", ours)])):
+    setting, ours = case.setting, [("anchored", anchored_release(case, epsilon))]
+    for kind, mechanisms in (("grid", grid_releases(case, epsilon)), ("anchored", ours)):
         for name, mechanism in mechanisms:
             public = _public(kind, mechanism)
             for seed in setting.seeds:
                 released = mechanism.release(case.target, Simulation(seed))
                 share = float(released.counts.sum()) / mechanism.rate / len(case.target)
-                yield name, public, seed, released.centroids, share
+                yield name, public, seed, released.cells, released.centroids, share
                 if name in ("integrated", "anchored"):
                     denoised = released.denoised(case.spectra[kind])
-                    yield f"{name}, denoised", public, seed, denoised.centroids, share
+                    yield f"{name}, denoised", public, seed, denoised.cells, denoised.centroids, share
                 if name == "anchored":
-                    yield "released anchors", public, seed, released.origins, share
-    for kind, buckets in (("grid", case.grid), ("anchored", case.anchored)):
-        curator = CuratorRelease(buckets, epsilon, setting.delta, float(setting.frequency))
+                    yield "released anchors", public, seed, released.cells, released.origins, share
+    for kind, curator in curators(case, epsilon).items():
         public = {"buckets": kind, "rate": 1.0, "threshold": setting.frequency, "sensitivity": "clip norm"}
         public["noise_std"] = curator.deviations(Simulation(0))[1]
         for seed in setting.seeds:
             means = curator.release(case.target, Simulation(seed))
             share = float(means.counts.sum()) / len(case.target)
-            yield "central" if kind == "grid" else "central, anchored", public, seed, means.centroids, share
+            name = "central" if kind == "grid" else "central, anchored"
+            yield name, public, seed, means.tags, means.centroids, share
 
 
 def _public(kind: str, mechanism: synthesis.CentroidRelease) -> dict[str, object]:
@@ -172,25 +203,25 @@ def utility_tables(cases: Sequence[Case], epsilons: Sequence[float]) -> tuple[pd
 
     First: case, epsilon, method, buckets, rate, threshold, sensitivity, noise_std, released (mean number), kept_share
     (estimated share of the target in released buckets), texts, frequent_texts, cells. A method that its bill does not
-    allow has no row. Second: case, scored ("all" or "frequent" texts), epsilon, method, seeds, outputs, and precision,
-    recall, f1, l2 with _low and _high. "public anchors" (nothing private) and "no privacy" (means of the cells that t
-    texts share) are the same at every epsilon.
+    allow has no row. Second: case, scored ("all" or "frequent" texts), epsilon, method, seeds, outputs, precision,
+    recall, f1, l2 with _low and _high, and centroid_error, the mean distance of a centroid from the exact mean of the
+    target's texts in its bucket. "public anchors" (nothing private) and "no privacy" (means of the cells that t texts
+    share) are the same at every epsilon.
     """
     import pandas as pd
 
     settings, scores = [], []
     for one in cases:
-        fixed = {"public anchors": one.anchored.anchors, "no privacy": _cell_means(one)}
-        held = {name: list(one.scores(centroids)) for name, centroids in fixed.items() if len(centroids)}
+        held = {name: list(_scored(one, "anchored", *fixed)) for name, fixed in _fixed(one).items()}
         sizes = {"texts": len(one.target), "frequent_texts": len(one.scored.get("frequent", ()))}
         sizes |= {"cells": one.setting.cells}
         for epsilon in epsilons:
             here = {"case": one.name, "epsilon": epsilon}
-            for method, public, seed, centroids, share in outputs(one, epsilon):
+            for method, public, seed, cells, centroids, share in outputs(one, epsilon):
                 settings.append(
                     here | {"method": method} | public | {"released": len(centroids), "kept_share": share} | sizes
                 )
-                found = list(one.scores(centroids)) if len(centroids) else []
+                found = _scored(one, public["buckets"], cells, centroids)
                 scores += [here | {"method": method, "seed": seed} | score for score in found]
             for method, found in held.items():
                 scores += [here | {"method": method, "seed": one.setting.seeds[0]} | score for score in found]
@@ -209,16 +240,50 @@ def utility_tables(cases: Sequence[Case], epsilons: Sequence[float]) -> tuple[pd
             row[measure] = float(part[measure].mean())
             row[f"{measure}_low"] = float(part[measure].min())
             row[f"{measure}_high"] = float(part[measure].max())
-        rows.append(row)
+        rows.append(row | {"centroid_error": float(part["centroid_error"].mean())})
     return table.reset_index(), pd.DataFrame(rows)
 
 
-def _cell_means(case: Case) -> np.ndarray:
-    """Means of the target texts in every cell that at least t of them share: the ceiling, with no privacy at all."""
+def _scored(case: Case, kind: str, cells: np.ndarray, centroids: np.ndarray) -> Iterator[dict[str, object]]:
+    """Scores of what was put out, with centroid_error over the buckets that hold a text; nothing of no output."""
+    if not len(centroids):
+        return
+    means = case.means[kind]
+    occupied = means.holds(cells)
+    error = means.error(cells[occupied], centroids[occupied])
+    for score in case.scores(centroids):
+        yield score | {"centroid_error": error}
+
+
+def _fixed(case: Case) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Cells and outputs of the lines that no epsilon moves: all public anchors, and, with no privacy at all, means of
+    the target texts in every cell that at least t of them share.
+    """
     cells = case.anchored.assign(case.target)[:, 0]
     counts = np.bincount(cells, minlength=case.setting.cells)
     heavy = np.flatnonzero(counts >= case.setting.frequency)
-    return np.array([case.target[cells == cell].mean(axis=0) for cell in heavy]).reshape(-1, case.target.shape[1])
+    means = np.array([case.target[cells == cell].mean(axis=0) for cell in heavy]).reshape(-1, case.target.shape[1])
+    every = np.arange(len(case.anchored.anchors))
+    return dict(zip(FIXED, ((every[:, None], case.anchored.anchors), (heavy[:, None], means)), strict=True))
+
+
+def seconds_beside_a_vote(case: Case, epsilon: float) -> tuple[float, float]:
+    """CPU seconds of one anchored release of the target, and of one vote of the same texts for the auxiliary ones.
+
+    The vote is the step of private evolution that reads the private texts, once a round; here it has one candidate an
+    auxiliary text.
+    """
+    mechanism = anchored_release(case, epsilon)
+    rows, candidates = case.target.astype(np.float64), case.auxiliary.astype(np.float64)
+    took = []
+    for task in (
+        lambda: mechanism.release(rows, Simulation(case.setting.seeds[0])),
+        lambda: nearest_candidates(rows, candidates, case.setting.max_norm),
+    ):
+        start = time.process_time()
+        task()
+        took.append(time.process_time() - start)
+    return took[0], took[1]
 
 
 def standing_rows(epsilons: Sequence[float], rates: Sequence[float], max_records: int) -> pd.DataFrame:
@@ -271,8 +336,8 @@ def null_space_rows(
 ) -> pd.DataFrame:
     """Someone who picks data after seeing Z: pairs `distance` x r apart, moved along the null space of its transpose.
 
-    At t = 100, k = 20, p_s = .3, epsilon = 4, vectors of `dimension` on the sphere of radius R, and the integrated
-    noise for 1e6 records: fixed_chance that a pair fixed beforehand shares a bucket (formula), chosen_share of `pairs`
+    At t = 100, k = 20, the bill of CHOSEN_PAIRS, vectors of `dimension` on the sphere of radius R, and the integrated
+    noise: fixed_chance that a pair fixed beforehand shares a bucket (formula), chosen_share of `pairs`
     chosen pairs that do (measured), and delta_of_pair, the exact delta of a bucket whose other members all lie at that
     distance; worst_case_delta with the noise of `sensitivity="worst_case"`, for 2 R.
     Raises ValueError for a distance that two points of the sphere cannot have, and for `dimension` at most k.
@@ -281,9 +346,10 @@ def null_space_rows(
 
     if dimension <= PAPER_DIMS:
         raise ValueError(f"dimension must be above k = {PAPER_DIMS}: there is no null space, got {dimension}")
-    rate, tau, epsilon, radius = 0.3, 30, 4.0, setting.radius
+    epsilon, rate, tau, cap = CHOSEN_PAIRS.values()
+    radius = setting.radius
     buckets = synthesis.JLBuckets(PAPER_DIMS, radius, seed, dimension, setting.max_norm)
-    integrated = synthesis.release_noise_std(epsilon, PAPER_DELTA, rate, tau, PAPER_DIMS, 10**6, radius)
+    integrated = synthesis.release_noise_std(epsilon, PAPER_DELTA, rate, tau, PAPER_DIMS, cap, radius)
     worst = synthesis.joint_noise_multiplier(epsilon, PAPER_DELTA, rate, tau) * buckets.diameter
     _, _, directions = np.linalg.svd(buckets.projection.T)
     free = directions[PAPER_DIMS:]

@@ -78,6 +78,7 @@ _FILED = frozenset(
         "rate",
     )
 )
+_WEIGHT = frozenset(("minor", "marginal", "trivial", "peripheral", "major"))  # all bins but the highest, or the lowest
 _ADVERBS = frozenset(w for w in words.RARE | words.OFTEN if w.endswith("ly")) | {"often", "seldom"}
 _NOUNS = words.THEMES | words.DOCUMENT | {"category", "class", "grade", "level", "rating", "tag", "frequency"}
 _NOUNS |= {"in", "among", "for", "and", "but", "or"}
@@ -113,6 +114,8 @@ def read_bins(tokens: list[Token], first: int, last: int, free: list[bool], edge
         word = tokens[i].text
         if length == 0 and word in ("hardly", "scarcely", "barely") and _spoken(tokens, i, i + 1, first, last):
             length, allowed = 1, lower
+        if not length and word in _WEIGHT and _weighed(tokens, i, first, last):
+            length, allowed = 1, frozenset(names[:-1] if word in _WEIGHT - {"major"} else names[1:])
         if not length and word in meaning and _claimed(tokens, i, first, last):
             length, allowed = 1, meaning[word]
         if length:
@@ -141,6 +144,15 @@ def _spoken(tokens: list[Token], i: int, end: int, first: int, last: int) -> boo
     """Whether a verb of texts and their authors stands within three tokens."""
     near = tokens[max(first, i - 3) : i] + tokens[end : min(end + 3, last)]
     return any(token.kind == "word" and (token.stem in _SAID or token.text in words.SPEAKING) for token in near)
+
+
+def _weighed(tokens: list[Token], i: int, first: int, last: int) -> bool:
+    """ "Is a minor issue": said of the theme by a verb, of no other."""
+    before = [token.text for token in tokens[max(first, i - 3) : i]] + [""]
+    noun = tokens[i + 1].text if i + 1 < last else ""
+    ends = tokens[i + 2].text if i + 2 < last else ""
+    told = "is" in before or "was" in before or "remains" in before
+    return told and before[-2] in ("a", "only", "merely") and noun in words.SINGULARS and ends in ("", ".", ",", "and")
 
 
 def _claimed(tokens: list[Token], i: int, first: int, last: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from privlib.plans.plan import DEFAULT_BIN_EDGES, SemanticPlan
-from privlib.plans.verifier import admission, denied, lexicon, listing, selfnamed, slots
+from privlib.plans.verifier import admission, crowds, denied, lexicon, listing, selfnamed, slots
 from privlib.plans.verifier.bins import read_bins
 from privlib.plans.verifier.inventions import inventions
 from privlib.plans.verifier.judge import KINDS, Judge, Violation
@@ -19,6 +19,7 @@ from privlib.plans.verifier.questions import Unit, units
 from privlib.plans.verifier.ranks import Rank, read_ranks
 from privlib.plans.verifier.settings import Settings
 from privlib.plans.verifier.shares import read_shares
+from privlib.plans.verifier.sizes import told_size
 from privlib.plans.verifier.standins import stand_ins
 from privlib.plans.verifier.tokens import sentences, tokenize
 from privlib.plans.verifier.words import contents, is_prose, strange_words, without_prose
@@ -257,6 +258,8 @@ class _Reading(Judge):
             found += slots.vacant(self.tokens, first, last, self.free, self.words)
             found += selfnamed.method_named(self.tokens, first, last, self.free, self.words, claimed)
             found += inventions(self.tokens, first, last, self.free, self.words)
+            if (named := crowds.unheard(self.tokens, first, last, self.free, self.words)) is not None:
+                found.append(admission.Phrase(*named, "a claim about what the plan does not name"))
         return found
 
     def _counts_else(self, number: Number, last: int) -> bool:
@@ -272,6 +275,11 @@ class _Reading(Judge):
 
     def _is_public(self, number: Number, first: int, last: int, owned: bool, named: int) -> bool:
         """Whether a number is about the release itself; a false one is rejected here."""
+        if (holder := told_size(number, self.tokens, first, last, self.free)) is not None:
+            told = {mention.atom for mention in self.mentions} - {FOREIGN} if holder == "paper" else ()
+            if number.value not in (len(self.plan.atoms), len(told)):
+                self._reject("number", number.first, number.last, "the plan admits another number of themes")
+            return True
         judged = self.settings.judge(number, self.tokens, first, last, self.free, owned)
         if judged is False:
             self._reject("number", number.first, number.last, "not the public setting that is named")

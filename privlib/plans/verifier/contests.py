@@ -19,6 +19,7 @@ _MATCHING = """keep up with|keeps up with|kept up with|keep pace with|keeps pace
 catch up with|catches up with|caught up with|hold a candle to|holds a candle to|compete with|competes with|come close to
 comes close to|came close to|get close to|come near|comes near|get near|gets near|live up to|lives up to|measure up to
 hold its own against|stand up to|come up to|draw level with|keep up to|catch|touch|rival|approach|threaten|challenge"""
+_EVEN = frozenset(("pace", "step", "level"))
 _CAUGHT = frozenset(("caught", "matched", "reached", "rivalled", "rivaled", "touched", "approached", "threatened"))
 _SPLIT = {"leaves": ("standing", "trailing", "far", "well", "in"), "leave": ("standing", "trailing", "far", "well")}
 _SPLIT |= {"left": ("standing", "trailing", "far"), "puts": ("in", "to"), "put": ("in", "to"), "keeps": ("at",)}
@@ -41,10 +42,11 @@ for _words, _sign in (*_table(_LOSING, -1), *_table(_WINNING, 1), *_table(_MATCH
 def contest(
     tokens: list[Token], i: int, first: int, last: int, free: Sequence[bool], denied: bool
 ) -> tuple[int, int] | None:
-    """The side that has more by a set phrase at token i (1 left, -1 right), with the token after the phrase.
+    """The side that has more by a set phrase at token i (1 left, -1 right, 0 neither), with the token after the phrase.
 
     A label must follow. `denied`: a negation stands before i; it turns a phrase of winning or losing round, and makes
-    one of matching ("keep up with") a phrase of losing, which without it orders nothing.
+    one of matching ("keep up with") a phrase of losing. Not denied, "keep pace with" and its like say that neither
+    has more (0), and what only comes close orders nothing.
     """
     word = tokens[i].text
     for phrase, sign in _PHRASES.get(word, ()):
@@ -59,7 +61,9 @@ def contest(
             return None
         if sign:
             return (-sign if denied else sign), end
-        return (-1, end) if denied else None
+        if denied or phrase[:2] == ("draw", "level"):
+            return (-1 if denied else 0), end
+        return (0, end) if _EVEN.intersection(phrase) else None
     if word in _CAUGHT and denied and i + 1 < last and tokens[i + 1].text == "by" and _named(tokens, i + 2, last, free):
         return 1, i + 2  # "cannot be caught by B"
     if word in _SPLIT and _named(tokens, i + 1, last, free):
@@ -70,6 +74,35 @@ def contest(
         if after[0] in _SPLIT[word] and after[1] in _PARTICLES.get(after[0], (after[1],)):
             return (-1 if denied else 1), i + 1
     return None
+
+
+def evened(tokens: list[Token], i: int, first: int, last: int, free: Sequence[bool]) -> tuple[int, bool] | None:
+    """The token after a phrase at i that says of two labels that neither has more, and whether the second must follow.
+
+    "A and B are neck and neck", "A is level with B", "a dead heat between A and B", "A and B share first place".
+    """
+    word = tokens[i].text
+    after = [token.text for token in tokens[i + 1 : min(i + 4, last)]] + [""] * 3
+    before = tokens[i - 1].text if i > first else ""
+    if word == "neck" and after[:2] == ["and", "neck"]:
+        return (i + 4, True) if after[2] == "with" else (i + 3, False)
+    if word == "level" and after[0] == "pegging":
+        return i + 2, False
+    if word in ("level", "even") and after[0] == "with" and _named(tokens, i + 2, last, free):
+        return i + 2, True
+    if word in ("level", "even") and before in _COME and after[0] in _CLOSED:
+        return i + 1, False
+    if (word, after[0]) in (("dead", "heat"), ("evenly", "matched")):
+        return i + 2, False
+    if word == "equally" and before in _HEARD and after[0] in _CLOSED:
+        return i + 1, False
+    if word == "no" and after[0] == "difference" and after[1] == "between" and _named(tokens, i + 3, last, free):
+        return i + 3, False
+    if word in ("share", "shares", "shared") and after[1] in ("place", "spot", "rank"):
+        return i + 3, False
+    if word in ("share", "shares", "shared") and after[0] == "the" and after[2] in ("place", "spot", "rank", "lead"):
+        return i + 4, False
+    return (i + 2, False) if word == "equal" and after[0] in ("footing", "terms") else None
 
 
 def _named(tokens: list[Token], k: int, last: int, free: Sequence[bool]) -> bool:
@@ -96,4 +129,7 @@ def stood_behind(tokens: list[Token], i: int, first: int, last: int, free: Seque
     return all(free[j] for j in rest) and not {tokens[j].text for j in rest} & lexicon.EVERYONE
 
 
+_HEARD = lexicon.SPEAKING | lexicon.DEEDS
+_COME = frozenset(("come", "comes", "came", "out", "draw", "finish", "finished", "end", "ended", "run", "runs"))
+_CLOSED = frozenset(("", ".", ",", "!", "and", "but", "in", "on"))
 _STANDS = frozenset(("stand", "stands", "lies", "lie", "is", "are", "there", "sits", "hides", "we", "you", "i", "one"))

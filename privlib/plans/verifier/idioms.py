@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from privlib.plans.verifier import lexicon as words
-from privlib.plans.verifier.medals import medal
+from privlib.plans.verifier.medals import crowned, medal
 from privlib.plans.verifier.promises import negated as is_negated
 from privlib.plans.verifier.tokens import Token
 
@@ -61,6 +61,8 @@ def idiom(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) 
     if word in ("more", "less") and after[:1] == ["than"] and after[1:2] in (["anything"], ["everything"]):
         return Rank(i, i + 3, 1, bottom=word == "less", negated=negated)
     if (won := medal(tokens, i, first, last, free)) is not None:
+        return Rank(i, won[1], won[0], negated=is_negated(tokens, free, first, i, 5))
+    if (won := crowned(tokens, i, first, last)) is not None:
         return Rank(i, won[1], won[0], negated=is_negated(tokens, free, first, i, 5))
     if word in ("without", "no") and "medal" in after[:2] and set(after[:1]) <= {"a", "any", "medal"}:
         return Rank(i, i + 1 + after.index("medal") + 1, 3, several=True, among=True, negated=True)

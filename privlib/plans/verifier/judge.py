@@ -156,11 +156,11 @@ class Judge:
         if order.close:
             self._close(order, owners)
             return
-        if order.direction == 0 and word in lexicon.EQUAL and several:
-            self._reject("comparison", order.first, order.last, "only 'more than' beyond the margin can be supported")
+        left, right = self._sides(order, owners)
+        if order.even and (several or (left is not None and right is not None)):
+            self._even(order, owners, left, right)
             return
         self.claimed.append("comparison")
-        left, right = self._sides(order, owners)
         if left is None and right is None:
             return
         if left is None or right is None:
@@ -190,6 +190,27 @@ class Judge:
         elif not held:
             message = f"{self._names(more)} does not exceed {self._names(less)} by the margin"
             self._reject("comparison", order.first, order.last, message)
+
+    def _even(self, order: Order, owners: Owners, left: Group | None, right: Group | None) -> None:
+        """As much as: no released value contradicts it while the masses differ by less than the margin.
+
+        A denial ("not as common as") says that they differ by more.
+        """
+        self.claimed.append("comparison")
+        atoms = [a for group in owners.around(order.first) for a in group.atoms]
+        if order.than is not None and (left is None or right is None):
+            self._reject("comparison", order.first, order.last, "a comparison needs two admitted atoms")
+            return
+        if left is not None and right is not None:
+            pair = left.atoms if order.than is None and len(left.atoms) > 1 else (*left.atoms, *right.atoms)
+            atoms = list(pair)
+        elif left is not None and len(left.atoms) > 1:
+            atoms = list(left.atoms)
+        mass = [self.plan.atoms[a].mass for a in atoms]
+        far = len(mass) > 1 and max(mass) - min(mass) >= self.plan.comparison_margin
+        if len(mass) > 1 and far != (order.direction > 0):
+            side = "more" if far else "less"
+            self._reject("comparison", order.first, order.last, f"these masses differ by {side} than the margin")
 
     def _close(self, order: Order, owners: Owners) -> None:
         """Atoms said to be too close to order must all lie within the margin, those said to be apart not."""

@@ -14,8 +14,15 @@ _GIVEN = frozenset((":", "goes", "go", "went", "for", "is", "was", "belongs", "b
 _GETS = frozenset(("win", "wins", "won", "take", "takes", "took", "get", "gets", "got", "earn", "earns", "earned"))
 _GETS |= {"claim", "claims", "claimed", "collects", "collected", "receives", "received", "deserves", "deserved", "bags"}
 _GETS |= {"off", "away", "home", "has", "have", "had", "is", "was", "are", "for", "with"}
+_WINS = frozenset(("win", "wins", "won", "take", "takes", "took", "claim", "claims", "claimed", "bags", "earns"))
 _TAKEN = ("for", "with")  # "settles for", "goes home with"
 _ENDS = frozenset(("", ".", ",", "!", "?", ")", "and", "but", "while", "with", "in", "ahead", "overall", "here", "|"))
+_PRIZES = frozenset(("crown", "title", "throne", "trophy", "cake", "laurels", "prize", "race", "contest", "cup"))
+_WINNERS = frozenset(("king", "queen", "champion", "champ", "crowned"))
+_WEARS = frozenset(("wear", "wears", "wore", "carry", "carries", "scoops", "gets", "has", "holds", "ascends"))
+_CALLED = frozenset(("is", "are", "was", "were", "remains", "gets", "as", "be", "been"))
+_GRADES = frozenset(("the", "a", "our", "undisputed", "clear", "overall", "whole", "top", "this", "reigning"))
+_GRADES |= {"first", "second", "third", "not", "never"}
 _REACH = 60  # tokens that a look around reaches
 
 
@@ -39,10 +46,30 @@ def medal(tokens: list[Token], i: int, first: int, last: int, free: Sequence[boo
     k = i - 1
     while k > first and i - k <= 3 and tokens[k].text in (_ARTICLES | lexicon.NEGATIONS) - {"and", "but"}:
         k -= 1
-    got = ends and k > first and tokens[k].text in _GETS and _winner(tokens, k, first, free)
+    won = tokens[k].text in _WINS and k > first  # whoever wins it
+    got = ends and k > first and (won or (tokens[k].text in _GETS and _winner(tokens, k, first, free)))
     beside = (before == "(" and after == ")") or (ends and i > first and not free[i - 1])
     if noun or given or got or beside or _several(tokens, max(first, i - _REACH), min(i + _REACH, last), free):
         return place, end
+    return None
+
+
+def crowned(tokens: list[Token], i: int, first: int, last: int) -> tuple[int, int] | None:
+    """(rank, next token) of a win in other words at token i: "takes the crown", "is king", "reigns supreme"."""
+    word = tokens[i].text
+    after = tokens[i + 1].text if i + 1 < last else ""
+    if word in ("reign", "reigns", "reigned") and after in _ENDS | {"supreme"}:
+        return 1, i + 1 + (after == "supreme")
+    if after not in _ENDS | {"of", "among", "here"} or i == first:
+        return None
+    k = i - 1
+    while k > first and i - k <= 4 and tokens[k].text in _GRADES:
+        k -= 1
+    place = lexicon.ORDINALS.get(tokens[i - 1].text, 1)
+    if word in _PRIZES and tokens[k].text in _WINS | _WEARS and k < i - 1:
+        return place, i + 1
+    if word in _WINNERS and tokens[k].text in _CALLED:
+        return 1, i + 1
     return None
 
 

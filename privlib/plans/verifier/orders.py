@@ -6,7 +6,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from privlib.plans.verifier import lexicon as words
-from privlib.plans.verifier.contests import contest, stood_behind
+from privlib.plans.verifier.contests import contest, evened, stood_behind
 from privlib.plans.verifier.promises import negated as is_negated
 from privlib.plans.verifier.tokens import Token
 
@@ -18,6 +18,9 @@ _NEAR = 60  # tokens that a look back reaches
 _WINS = frozenset(("win", "wins", "won", "winner", "leader"))
 _SMALL = frozenset(("small", "low", "rare", "light", "few", "little", "weak"))
 _SIZES = _SMALL | words.FREQUENT | {"large", "big", "high", "heavy", "strong", "great", "many", "much", "often"}
+_LOOSE_SIZES = _SIZES - words.FREQUENT - words.INFREQUENT - {"many", "much", "high", "low"}
+_QUANTIFIED = frozenset(("few", "none", "no", "nothing", "hardly", "others", "many", "nearly", "almost"))
+_PARTS = frozenset(("half", "twice", "thrice", "times", "third", "quarter", "double"))
 _PUT = frozenset(("put", "puts", "place", "places", "rank", "ranks", "set", "sets", "prefer", "prefers"))
 _WEIGHS = frozenset(("weighs", "weigh", "has", "have", "gets", "carries", "scores"))
 _UNDER = frozenset(("under", "underneath", "beneath"))
@@ -46,6 +49,7 @@ class Order:
     pair: bool = False
     close: bool = False  # said that the order cannot be told (direction 0) or that the margin is passed (1)
     unranked: bool = False  # "the plan does not rank A above B": true unless A has more by the margin
+    even: bool = False  # "A is as common as B", "A and B tie": as much, as far as the margin tells (direction 0)
     follows: bool = False  # "A is followed by B": an order of ranks, which needs no margin
 
 
@@ -68,7 +72,11 @@ def read_orders(tokens: list[Token], first: int, last: int, free: list[bool], ta
             found.append(Order(i, i + 2, -1 if negated else 1, i + 2, follows=True))
             continue
         if (won := contest(tokens, i, first, last, free, negated)) is not None:
-            found.append(Order(i, won[1], won[0], won[1]))
+            found.append(Order(i, won[1], won[0], won[1], even=won[0] == 0))
+            continue
+        if (level := evened(tokens, i, first, last, free)) is not None:
+            end, paired = level
+            found.append(Order(i, end, 1 if negated else 0, end if paired else None, even=True))
             continue
         lost = _LOST.get(tokens[i].text, ())
         if near[:1] and near[0] in lost and (tokens[i].text != "second" or (i + 2 < last and not free[i + 2])):
@@ -110,12 +118,27 @@ def read_orders(tokens: list[Token], first: int, last: int, free: list[bool], ta
             tokens[k].text == "of" and {t.text for t in tokens[k + 1 : min(k + 3, last)]} & _PAIR
             for k in range(i + 1, min(i + 4, last))
         )
+        even = direction == 0 and tokens[i].text in words.EQUAL | {"as", "similar", "comparable"}
+        even = even and not (i > first and tokens[i - 1].text in _PARTS)
+        if even and negated and tokens[i].text != "as":
+            found.append(Order(i, i + 1, 1, than, even=True))
+            continue
+        if even and tokens[i].text == "as":
+            than = next(k + 1 for k in range(i + 2, min(i + 5, last)) if tokens[k].text == "as")
         pair = pair or (than is None and i > first and tokens[i - 1].text == "the" and near[:1] != ["the"])
         if _passive(tokens, i, first, near):
             direction, than = -direction, i + 2
         unranked = negated and not _RANKS.isdisjoint(t.text for t in tokens[max(first, i - 6) : i])
         found.append(
-            Order(i, i + 1, -direction if negated and not unranked else direction, than, pair, unranked=unranked)
+            Order(
+                i,
+                i + 1,
+                -direction if negated and not unranked else direction,
+                than,
+                pair,
+                even=even,
+                unranked=unranked,
+            )
         )
     return found
 
@@ -169,10 +192,19 @@ def _direction(tokens: list[Token], i: int, first: int, last: int, free: list[bo
         return -1
     if word in words.EQUAL and _copula(tokens, i, last):
         return None
-    if word in words.MULTIPLE or word in words.EQUAL or (word == "times" and near[:1] in (["more"], ["as"])):
+    if (
+        word in words.MULTIPLE
+        or word in words.EQUAL
+        or (word == "times" and near[:1] in (["more"], ["as"]) and tokens[i - 1].text != "many")
+    ):
         return 0
-    if word == "as" and any(t.text == "as" for t in tokens[i + 2 : min(i + 4, last)]):
+    if word == "as" and any(t.text == "as" for t in tokens[i + 2 : min(i + 5, last)]):
         middle = near[0] if near else ""
+        if middle in _LOOSE_SIZES or "as" not in near[1:2]:  # "as many times as A", not "as many as 12"
+            ends = next(k for k in range(i + 2, min(i + 5, last)) if tokens[k].text == "as")
+            if not _QUANTIFIED.isdisjoint(token.text for token in tokens[max(first, i - 6) : i]):
+                return None  # "few themes are as large as A"
+            return 0 if middle in _SIZES and not all(free[ends + 1 : min(ends + 4, last)]) else None
         return 0 if middle in words.FREQUENT | words.INFREQUENT | {"many", "much", "high", "low"} else None
     return 0 if word in ("similar", "comparable") and "to" in near[:2] else None
 

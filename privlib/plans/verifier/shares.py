@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from privlib.plans.verifier import lexicon as words
-from privlib.plans.verifier.people import people, raised
+from privlib.plans.verifier.crowds import HALF, HARDLY, NEARLY, NEARLY_ALL, NEARLY_NONE, SMALL, crowd
 from privlib.plans.verifier.promises import denied_after
 from privlib.plans.verifier.promises import negated as is_negated
 from privlib.plans.verifier.tokens import Token
@@ -17,13 +17,10 @@ _NO_WHOLE = (
     - _WHOLES
     - {"weight", "base", "count"}
 )
-_NEARLY = frozenset(("nearly", "almost", "practically", "virtually", "essentially", "about", "close"))
 _ENTIRE = frozenset(("whole", "entire", "entirety", "full", "all", "every"))
-_HARDLY = frozenset(("hardly", "scarcely", "barely"))
 _NOTHING = frozenset(("nothing", "none", "no"))
-_SMALL, _LARGE, _NEARLY_ALL, _NEARLY_NONE = 0.2, 0.2, 0.8, 0.05
-_HALF = 0.5 * (1 - 1e-12)
-_ABOVE, _BELOW = (0.5, math.inf), (-math.inf, _HALF)
+_LARGE = 0.2
+_ABOVE, _BELOW = (0.5, math.inf), (-math.inf, HALF)
 
 
 @dataclass(frozen=True)
@@ -48,18 +45,20 @@ def read_shares(tokens: list[Token], first: int, last: int, free: list[bool]) ->
     for i in range(first, last):
         if not free[i] or (found and i < found[-1].last):
             continue
-        read = _limits(tokens, i, first, last) or _voices(tokens, i, first, last, free)
-        if read is None:
+        if (read := crowd(tokens, i, first, last, free)) is not None:
+            low, high, begin, end = read
+        elif (part := _limits(tokens, i, first, last)) is not None:
+            (low, high, end), begin = part, i
+        else:
             continue
-        low, high, end = read
         # "no theme takes up most of it": denied of every atom, unless one is named in between
         no = next(
-            (k for k in range(i - 1, max(first, i - 8) - 1, -1) if not free[k] or tokens[k].text in _NO_ONE),
+            (k for k in range(begin - 1, max(first, begin - 8) - 1, -1) if not free[k] or tokens[k].text in _NO_ONE),
             None,
         )
         everyone = no is not None and free[no]
-        negated = not everyone and (is_negated(tokens, free, first, i) or denied_after(tokens, free, end, last))
-        found.append(Share(i, end, low, high, negated=negated, everyone=everyone))
+        negated = not everyone and (is_negated(tokens, free, first, begin) or denied_after(tokens, free, end, last))
+        found.append(Share(begin, end, low, high, negated=negated, everyone=everyone))
     return found
 
 
@@ -90,7 +89,7 @@ def _part(word: str, before: list[str], i: int) -> tuple[float, float, int] | No
     if told & words.LESSER and "the" in before:
         return (*_BELOW, i + 1)
     if told & words.TINY or word in words.SCRAPS:
-        return -math.inf, _SMALL, i + 1
+        return -math.inf, SMALL, i + 1
     return (_LARGE, math.inf, i + 1) if told & words.HUGE else None
 
 
@@ -103,30 +102,16 @@ def _extremes(
             before = before[:-1]
         if before[-1] == "than":
             return (1.0, math.inf, i + 1) if before[-2] in ("more", "greater", "higher") else None
-        return _NEARLY_ALL if set(before[-2:]) & _NEARLY else 1.0, math.inf, i + 1
-    if word in _HARDLY and after[0] == "any" and after[1] == "of":
-        return -math.inf, _NEARLY_NONE, i + 2
-    if word in _NOTHING and (set(before[-1:]) & _NEARLY or before[-2:] in (["next", "to"], ["close", "to"])):
-        return -math.inf, _NEARLY_NONE, i + 1
+        return NEARLY_ALL if set(before[-2:]) & NEARLY else 1.0, math.inf, i + 1
+    if word in HARDLY and after[0] == "any" and after[1] == "of":
+        return -math.inf, NEARLY_NONE, i + 2
+    if word in _NOTHING and (set(before[-1:]) & NEARLY or before[-2:] in (["next", "to"], ["close", "to"])):
+        return -math.inf, NEARLY_NONE, i + 1
     if word == "none" and of_whole:
         return -math.inf, -1.0, i + 1
     if word in ("little", "much") and of_whole and before[-1] not in ("how", "too", "so", "as"):
-        return (-math.inf, _SMALL, i + 1) if word == "little" else (_LARGE, math.inf, i + 1)
+        return (-math.inf, SMALL, i + 1) if word == "little" else (_LARGE, math.inf, i + 1)
     return None
-
-
-def _voices(tokens: list[Token], i: int, first: int, last: int, free: list[bool]) -> tuple[float, float, int] | None:
-    """Everyone or nobody who raised an atom: "every guest wrote about A", "A was raised by nobody"."""
-    hardly = tokens[i].text in _HARDLY and i + 1 < last
-    found = people(tokens, i + hardly, last)
-    if found is None or not raised(tokens, i + hardly, found[1], first, last, free):
-        return None
-    if hardly or tokens[i].text.startswith("any"):
-        return (-math.inf, _NEARLY_NONE, found[1]) if hardly and not found[0] else None
-    nearly = i > first and tokens[i - 1].text in _NEARLY
-    if found[0]:
-        return _NEARLY_ALL if nearly else 1.0, math.inf, found[1]
-    return -math.inf, _NEARLY_NONE if nearly else -1.0, found[1]
 
 
 _NO_ONE = frozenset(("no", "none", "nothing", "nobody"))
