@@ -12,6 +12,7 @@ import pytest
 from privlib import synthesis
 from privlib.dp import Simulation
 from privlib.evaluation import embedding as measures
+from privlib.experiments.figures import synthesis_ablations as figures
 from privlib.experiments.studies import synthesis_ablations as study
 from privlib.experiments.studies import synthesis_ablations_rows as tables
 
@@ -99,6 +100,14 @@ def test_scores_are_those_of_the_runs_and_all_texts_never_lower_precision(case, 
     assert (by_epsilon["precision_gain"] >= 0).all()
     every = by_epsilon.set_index(["epsilon", "scored"]).loc[(8.0, "all")]
     assert row["precision_gain"] == pytest.approx(every["precision"] - row["precision"])
+
+
+def test_a_mean_beyond_the_panel_beside_an_infinite_limit_is_drawn_without_an_upper_bar(by_epsilon):
+    far = by_epsilon.assign(l2=9.0, l2_low=8.0, l2_high=math.inf)
+    figure = figures.draw_axis(SimpleNamespace(rows=far))
+    bars = [segment for panel in figure.axes[3:4] for line in panel.collections for segment in line.get_segments()]
+    assert bars
+    assert all(segment[:, 1].max() == pytest.approx(9.0 / far["radius"].iloc[0]) for segment in bars)
 
 
 def test_a_run_that_releases_nothing_scores_nothing_and_has_its_row(case):

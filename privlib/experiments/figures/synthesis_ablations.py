@@ -64,7 +64,7 @@ def draw_axis(record: Record) -> Figure:
                 high = high.where(np.isfinite(high), _FARTHEST)
                 panel.errorbar(
                     [place(value) for value in line[axis]], line[measure],
-                    yerr=[line[measure] - low, high - line[measure]], label=label,
+                    yerr=np.maximum([line[measure] - low, high - line[measure]], 0), label=label,
                     color=PALETTE[index], marker=MARKERS[index], linestyle=LINESTYLES[index],
                 )  # fmt: skip
         column[-1].set_xticks([place(value) for value in values], [f"{v:g}".replace("inf", "∞") for v in values])
