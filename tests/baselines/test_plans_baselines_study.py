@@ -135,6 +135,8 @@ def test_an_empty_text_is_as_unlike_as_can_be(world):
     public = world[1]
     found = study.similarities("", "health care", public.wording, public.encoder.embed)
     assert found == dict.fromkeys(study.SIMILARITIES, 0.0)
+    digits = study.similarities("1; 5", "health care", public.wording, public.encoder.embed)
+    assert digits["tfidf_cosine"] == digits["token_jaccard"] == 0.0
     same = study.similarities("health care", "health care", public.wording, public.encoder.embed)
     assert same == pytest.approx(dict.fromkeys(study.SIMILARITIES, 1.0))
 

@@ -254,13 +254,17 @@ def similarities(
 ) -> dict[str, float]:
     """`SIMILARITIES` of a text with a reference text; all 0 by convention where the text is empty.
 
+    The TF-IDF cosine is 0 too where public text has none of its words: a single digit is no word.
     `representation`: TF-IDF of public text; `embed`: n texts -> float[n, d]. Neither is empty: see `evaluation`.
     """
     if not text:
         return dict.fromkeys(SIMILARITIES, 0.0)
     extra = {"tfidf_cosine": representation, "embedding_cosine": embed}
+    known = representation.transform([text]).nnz
     return {
         name: getattr(evaluation, name)(text, reference, *([extra[name]] if name in extra else []))
+        if known or name != "tfidf_cosine"
+        else 0.0
         for name in SIMILARITIES
     }
 
