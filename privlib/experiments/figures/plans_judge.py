@@ -34,6 +34,7 @@ def draw_scores(record: Record, reading: str) -> Figure:
                 elinewidth=0.9, capsize=2, markersize=5, label=f"{decoder}, epsilon {epsilon:g}",
             )  # fmt: skip
         axis.set_xlim(0.9, 5.1)
+        axis.set_xticks(range(1, 6))
         axis.set_xlabel(criterion)
     axes[0][0].set_yticks(range(len(methods)), methods)
     axes[0][0].set_ylim(len(methods) - 0.5, -0.5)
