@@ -42,6 +42,11 @@ PUBLIC_ARGUMENTS = {
         dict(released="x", summary="y", generate=lambda prompts: ["4"] * len(prompts), criteria=("coverage",)),
         dict(released={"a"}, summary={"a"}, criteria={"[]", "['a']"}),  # an entry is named as `criterion`
     ),
+    "expected": (
+        evaluation.expected,
+        dict(released="x", summary="y", continuations=lambda *_: [[("4", 0.0)]], criteria=("coverage",)),
+        dict(released={"a"}, summary={"a"}, criteria={"[]", "['a']"}),
+    ),
     "prompt": (
         judging.prompt,
         dict(criterion="coverage", released="x", summary="y"),

@@ -152,4 +152,4 @@ def test_support_protection(records, shipped):
     check_said(made, shipped)
     near = made["synthesis-ssp-neighbours"].rows.query("method == 'centroids, denoised'")["distance"]
     assert near.iloc[-1] < near.iloc[0]
-    assert "dims" not in made["synthesis-ssp-heavy"].parameters  # no grid was asked for
+    assert made["synthesis-ssp-heavy"].parameters["dims"] == 0  # no grid was asked for, and the record says so
