@@ -171,7 +171,8 @@ def control(pairs: Mapping[str, Sequence[tuple[str, str, str]]], judge: Judge) -
     """Can the judge tell? One row a criterion: `share` of the pairs whose true summary has the higher score.
 
     A tie or a failure counts as half a success, as a toss would; low and high are Clopper-Pearson limits of the count
-    rounded down and up, 95 % together. A judge that tosses has .5.
+    rounded down and up, 95 % together, as if pairs were independent: those of one plan are not quite. A judge that
+    tosses has .5.
     """
     import pandas as pd
 
