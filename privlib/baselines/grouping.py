@@ -28,16 +28,16 @@ class Buckets(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class BucketMeans:
-    """Released: `tags` int64[j, k] in tag order, noisy `counts` float64[j], `centroids` float64[j, d], and the bill."""
+    """Released: `cells` int64[j, k] in tag order, noisy `counts` float64[j], `centroids` float64[j, d]; the bill."""
 
-    tags: np.ndarray
+    cells: np.ndarray
     counts: np.ndarray
     centroids: np.ndarray
     guarantee: Guarantee
     kind: str
 
     def __len__(self) -> int:
-        return len(self.tags)
+        return len(self.cells)
 
 
 def check_buckets(buckets: Buckets) -> None:

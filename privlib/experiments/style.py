@@ -6,10 +6,10 @@ salted with a constant and no date is written, so that the same record gives the
 
 from __future__ import annotations
 
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#999933")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-LINESTYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2, 1, 2)))
-HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#999933", "#882255")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "h")
+LINESTYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2, 1, 2)), (0, (2, 2)))
+HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--", "**")
 
 WIDTH = 6.4  # inches: 460 CSS pixels at 72 dpi, so that 10 points stay near 8 on a phone of 360
 SETTINGS = {

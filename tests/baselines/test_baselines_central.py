@@ -94,7 +94,7 @@ def test_centroids_are_noisy_sums_over_noisy_counts():
     noise, counts = [], []
     for seed in range(runs):
         out = release.release(data, Simulation(seed))
-        assert out.tags[:, 0].tolist() == [0, 1]
+        assert out.cells[:, 0].tolist() == [0, 1]
         counts.append(out.counts - [300, 200])
         noise.append((out.centroids - np.eye(D)[:2]) * out.counts[:, None] - exact)
     assert np.std(counts) == pytest.approx(s, rel=6 / math.sqrt(4 * runs))
@@ -158,7 +158,7 @@ def test_secure_is_billed_by_its_own_maps():
     assert secure[0] > simulated[0]
     assert secure[1] > simulated[1]
     out = release.release(rows(200, 40), Secure())
-    assert (out.kind, out.tags[:, 0].tolist()) == ("secure", [0])
+    assert (out.kind, out.cells[:, 0].tolist()) == ("secure", [0])
     assert "idealized numerics" not in out.guarantee.assumptions
     assert release.shown_alone(4.0, Secure()) > release.shown_alone(4.0, Simulation(0))
 
@@ -173,9 +173,9 @@ def test_heavy_clusters_are_found_as_well_as_by_sampling_and_far_better_than_loc
     for seed in range(5):
         noise = Simulation(seed)
         named = {
-            "curator": curator(epsilon=2.0).release(data, noise).tags,
+            "curator": curator(epsilon=2.0).release(data, noise).cells,
             "sampling": ours.release(data, noise).cells,
-            "local": local.release(data, noise).tags,
+            "local": local.release(data, noise).cells,
         }
         for name, found in named.items():
             scored = heavy_buckets(found, tags, 100)

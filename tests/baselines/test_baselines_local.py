@@ -114,24 +114,24 @@ def test_heavy_buckets_are_found_among_many_users_and_lost_among_few():
     """Noise of about sqrt(n): 20,000 users show buckets of thousands, 600 do not show buckets of 150 at epsilon 0.5."""
     many = rows(9000, 6000, 4000, 900, 100)
     out = local(epsilon=8.0, threshold=500.0).release(many, Simulation(1))
-    found = heavy_buckets(out.tags, BUCKETS.assign(many), 500)
+    found = heavy_buckets(out.cells, BUCKETS.assign(many), 500)
     assert (found.recall, found.precision) == (1.0, 1.0)
-    assert np.all(np.linalg.norm(out.centroids - np.eye(D)[out.tags[:, 0]], axis=1) < 0.2)
-    assert np.all(np.diff(out.tags[:, 0]) > 0)
+    assert np.all(np.linalg.norm(out.centroids - np.eye(D)[out.cells[:, 0]], axis=1) < 0.2)
+    assert np.all(np.diff(out.cells[:, 0]) > 0)
     few = rows(150, 150, 150, 150, 0)
     wrong = 0
     for seed in range(20):
         out = local(epsilon=0.5, threshold=100.0).release(few, Simulation(seed))
-        found = heavy_buckets(out.tags, BUCKETS.assign(few), 100)
+        found = heavy_buckets(out.cells, BUCKETS.assign(few), 100)
         wrong += (found.heavy - found.correct) + (found.found - found.correct)
     assert wrong > 20  # of 100 decisions
 
 
 def test_the_public_list_is_kept_in_order_and_distinct():
     out = local(public_tags=TAGS[::-1], epsilon=8.0, threshold=500.0).release(rows(2000, 2000), Simulation(1))
-    assert out.tags[:, 0].tolist() == [0, 1]
+    assert out.cells[:, 0].tolist() == [0, 1]
     listed = local(public_tags=TAGS[1:], epsilon=8.0, threshold=500.0).release(rows(2000, 2000), Simulation(1))
-    assert listed.tags[:, 0].tolist() == [1]
+    assert listed.cells[:, 0].tolist() == [1]
     with pytest.raises(ValueError, match="public_tags"):
         local(public_tags=np.zeros((2, 1), dtype=int))
 
@@ -145,7 +145,7 @@ def test_noise_on_every_embedding_hides_every_bucket():
     spread = np.linalg.norm(release.release(data, Simulation(1)).centroids, axis=1)
     assert spread.min() > 1.4  # means of messages, most of them noise: far from any record
     clear = LocalEmbeddings(BUCKETS, epsilon=1e5, delta=1e-6, threshold=100, max_norm=1.5).release(data, Simulation(1))
-    assert clear.tags[:, 0].tolist() == [0, 1, 2]
+    assert clear.cells[:, 0].tolist() == [0, 1, 2]
     assert np.all(np.linalg.norm(clear.centroids - np.eye(D)[:3], axis=1) < 0.05)
     bill = release.guarantee_under(Secure())
     assert (bill.epsilon, bill.delta, bill.relation) == (4.0, 1e-6, "replace")
@@ -181,7 +181,7 @@ def test_malformed_data_is_refused_without_a_value(bad):
 def test_a_secure_release_runs():
     out = local(epsilon=8.0, threshold=50.0).release(rows(200, 100), Secure())
     assert out.kind == "secure"
-    assert out.tags[:, 0].tolist() == [0, 1]
+    assert out.cells[:, 0].tolist() == [0, 1]
 
 
 def test_local_noise_grows_like_the_root_of_the_dimension_and_of_the_number_of_users():

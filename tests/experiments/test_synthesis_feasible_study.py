@@ -98,6 +98,7 @@ def test_users_of_several_records():
     assert one["direct, joint"] == pytest.approx(one["capped, l buckets"], rel=1e-5)
     two = rows.loc[(8.0, 2)]["noise_multiplier"]
     assert one["direct, joint"] < two["direct, joint"] < two["group privacy"] < two["direct, composed"]
+    assert two["direct, composed"] < two["direct, lemma"] < math.inf
     assert rows.loc[(0.5, 2, "group privacy"), "noise_multiplier"] == math.inf
     group = study.group_rows((1, 2), (4.0,)).set_index("records")
     assert group.loc[2, "group_delta"] == pytest.approx(1e-6 * (1 + math.exp(4.0)), rel=1e-9)

@@ -253,6 +253,10 @@ def test_the_papers_grid_stands_in_every_table_of_support_protection():
     runs, near = methods.runs(), ssp_tables.counts(case, setting)
     assert list(runs) == list(ssp.METHODS)
     assert all(len(found) for found in runs[ssp.GRID])
+    raw = methods.released(ssp.GRID, 2)
+    np.testing.assert_array_equal(runs[ssp.GRID][1], raw.centroids)
+    clean = raw.denoised(synthesis.PublicSpectrum.fit(case.public)).centroids
+    np.testing.assert_array_equal(runs[ssp.GRID_DENOISED][1], clean)
     bins = ssp_tables.distances(case, runs, near, 100)
     assert bins[bins["method"] == ssp.GRID]["share"].sum() == pytest.approx(2.0)  # frequent and infrequent
     assert ssp.GRID in set(ssp_tables.neighbours(case, runs, near, [0, 100, 10000])["method"])

@@ -352,11 +352,35 @@ def test_a_cell_that_another_budget_does_not_release_is_left_out():
     np.testing.assert_array_equal(left.released, known[0].released)
 
 
+def test_a_curators_cells_are_as_released_with_noise_for_one_record_and_have_no_exact_means():
+    central, asked = by_budget.CuratorReleases(CASE, SETTING, 8.0), []
+    for label, part in enumerate(central.run(3)):
+        own = central.mechanism.release(CASE.private[CASE.codes == label], Simulation(3).child(f"label {label}"))
+        np.testing.assert_array_equal(part.centroids, own.centroids)
+    assert central.mechanism.threshold == SETTING.frequency
+    told = by_budget.inverted(
+        CASE, RELEASES.picked(3), {8.0: central}, nearest_search(asked), lambda found: [()] * len(found), 1, exact=False
+    )
+    assert list(told) == [8.0]
+    (aimed,) = asked
+    errors = [np.linalg.norm(aimed - [one.exact for one in RELEASES.picked(3)], axis=1).mean()]
+    errors.append(np.mean([np.linalg.norm(one.released - one.exact) for one in RELEASES.picked(3)]))
+    assert errors[0] < errors[1] / 2  # every record of a cell, and no sampling
+    ours = by_budget.inverted(CASE, RELEASES.picked(1), {8.0: RELEASES}, nearest_search([]), lambda found: [()], 1)
+    rows = by_budget.table(
+        {"ours": ours, "a curator": told},
+        lambda one: scores.utilities(CASE, one.picked, one.texts, one.releases, embed),
+    )
+    assert rows.groupby("by")["epsilon"].agg(set).to_dict() == {"ours": {8.0, np.inf}, "a curator": {8.0}}
+
+
 def test_scores_by_budget_take_each_budgets_own_rows():
     picked = RELEASES.picked(2)
     at_each = {8.0: RELEASES, 16.0: study.Releases(CASE, SETTING, 16.0)}
     told = by_budget.inverted(CASE, picked, at_each, nearest_search([]), lambda found: [("own 9",)] * len(found), 1)
-    rows = by_budget.table(told, lambda one: scores.utilities(CASE, one.picked, one.texts, one.releases, embed))
+    rows = by_budget.table(
+        {"ours": told}, lambda one: scores.utilities(CASE, one.picked, one.texts, one.releases, embed)
+    )
     whole = rows[rows["scored"] == "all"]
     every = whole[whole["level"] == "every centroid"].set_index("epsilon")
     for epsilon, releases in at_each.items():
@@ -366,7 +390,7 @@ def test_scores_by_budget_take_each_budgets_own_rows():
     assert every.loc[8.0, "l2"] != every.loc[16.0, "l2"]
     exact = measures.utility(RELEASES.exact()[0], CASE.private, SETTING.radius, SETTING.alpha)
     assert every.loc[np.inf, ["outputs", "recall", "l2"]].tolist() == [4.0, exact.recall, exact.l2]
-    assert rows.columns[0] == "epsilon"
+    assert rows.columns[:2].tolist() == ["by", "epsilon"]
     assert "kind" not in rows
 
 

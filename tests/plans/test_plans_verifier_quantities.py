@@ -62,6 +62,10 @@ t+ A few words on long wait: it leads.
 SIZES = """
 t- The plan lists two themes.
 t- The plan lists five themes.
+t- The plan lists a couple of themes.
+t- The plan admits a couple of themes.
+t- There are a couple of topics in the plan.
+t- A couple of themes were admitted.
 t- The plan lists only two themes.
 t- The release contains four topics.
 t- Two themes were admitted.
@@ -81,6 +85,9 @@ t+ The report covers three themes.
 t+ The number of themes is three.
 t+ A total of three themes were released.
 t+ The plan does not list five themes.
+t+ The plan does not admit a couple of themes.
+t+ A couple of themes exceed the rest.
+t+ This summary lists a couple of themes: long wait and rude staff.
 t+ The plan could list five themes.
 t+ The plan lists two moderate themes.
 t+ Two themes were not admitted.

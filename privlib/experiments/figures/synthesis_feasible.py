@@ -23,7 +23,8 @@ RATES = {
     "joint": "joint",
 }
 ROUTES = {
-    "direct, composed": "l in one bucket, composed",
+    "direct, lemma": "l in one bucket, the paper's lemma",
+    "direct, composed": "l in one bucket, exact count",
     "group privacy": "group privacy, recalibrated",
     "direct, joint": "l in one bucket, joint",
     "capped, l buckets": "one in each of l buckets",
@@ -143,7 +144,9 @@ def draw_several(noise: Record, group: Record) -> Figure:
         )  # fmt: skip
     upper.set_title(f"same promise, ε = {epsilon:g}")
     upper.set_ylabel("noise multiplier m")
-    upper.set_ylim(bottom=0)
+    upper.set_yscale("log")
+    upper.yaxis.set_major_formatter("{x:g}")
+    upper.yaxis.set_minor_formatter("")
     upper.legend(loc="upper left")
     for index, (record_epsilon, part) in enumerate(group.rows.groupby("epsilon", sort=True)):
         lower.plot(

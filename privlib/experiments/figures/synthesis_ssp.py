@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from privlib.experiments.records import Record
 
 FLOOR = 1e-5  # of the axis: what some runs cannot show anyway
-SHOWN = ("centroids, denoised", "texts of them", "Aug-PE", "the paper's grid")
+SHOWN = ("centroids, denoised", "texts of them", "Aug-PE", "the paper's grid", "the paper's grid, denoised")
 
 
 def draw_distances(record: Record) -> Figure:

@@ -22,7 +22,9 @@ from privlib.experiments.studies.synthesis import (
     PAPER_RATIO,
     PAPER_SETTINGS,
 )
+from privlib.synthesis.calibration import best_split
 from privlib.synthesis.joint import deltas_by_size
+from privlib.synthesis.user_counts import lemma_for_user
 from privlib.synthesis.users import direct_multiplier
 
 if TYPE_CHECKING:
@@ -256,12 +258,25 @@ def milliseconds(evaluate: Callable[[float], object], arguments: Sequence[float]
     return 1000 * float(np.median(times))
 
 
+def lemma_multiplier(epsilon: float, delta: float, rate: float, threshold: int, records: int) -> float:
+    """Least noise multiplier for `records` l in a bucket by the paper's lemma for l and composition, over every v."""
+    per_v = -records * math.log1p(-rate)
+
+    def bill(share: float) -> tuple[float, float]:
+        try:
+            return lemma_for_user(records, share * epsilon / per_v, rate, threshold)
+        except ValueError:  # l so large that the lemma says nothing
+            return share * epsilon, 1.0
+
+    return best_split(epsilon, delta, rate, threshold, bill)[0] * records
+
+
 def several_rows(records: Sequence[int], settings: Sequence[tuple[float, float]]) -> pd.DataFrame:
     """Noise multiplier for users of l records at (epsilon, 1e-6), by route; infinite where no noise is enough.
 
     `settings`: pairs (epsilon, rate), t = 100. Routes: "capped, l buckets" of one record each (joint bill of 1 / l of
-    the budget); "direct, composed" and "direct, joint": l records in one bucket; "group privacy" of the record's bill.
-    The multiplier is in units of the distance between two records of a bucket.
+    the budget); "direct, lemma", "direct, composed" (by the exact count) and "direct, joint": l records in one bucket;
+    "group privacy" of the record's bill. The multiplier is in units of the distance between two records of a bucket.
     """
     import pandas as pd
 
@@ -274,6 +289,7 @@ def several_rows(records: Sequence[int], settings: Sequence[tuple[float, float]]
                 "capped, l buckets": lambda n=count, e=epsilon, s=stages: synthesis.joint_noise_multiplier(
                     e / n, PAPER_DELTA / n, *s
                 ),
+                "direct, lemma": lambda n=count, e=epsilon, s=stages: lemma_multiplier(e, PAPER_DELTA, *s, n),
                 "direct, composed": lambda n=count, e=epsilon, s=stages: direct_multiplier(e, PAPER_DELTA, *s, n),
                 "direct, joint": lambda n=count, e=epsilon, s=stages: synthesis.joint_noise_multiplier_for_user(
                     e, PAPER_DELTA, *s, n

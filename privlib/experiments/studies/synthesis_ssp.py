@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 PLAIN, DENOISED, TEXTS = "centroids", "centroids, denoised", "texts of them"
 AUG_PE, CENTRAL, OUE, LOCAL = "Aug-PE", "central DP", "local DP, counts", "local DP, embeddings"
-GRID = "the paper's grid"
-METHODS = (PLAIN, DENOISED, TEXTS, AUG_PE, CENTRAL, OUE, LOCAL, GRID)
+GRID, GRID_DENOISED = "the paper's grid", "the paper's grid, denoised"
+METHODS = (PLAIN, DENOISED, TEXTS, AUG_PE, CENTRAL, OUE, LOCAL, GRID, GRID_DENOISED)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ def prepare(
 class Methods:
     """Every mechanism at one epsilon, around the same public cells; `runs` repeats one of them on the same data.
 
-    With `setting.dims` the paper's grid at its p_s and v, too; raises as `as_published` where it cannot be.
+    With `setting.dims` the paper's grid at its p_s and v, too, as released and denoised; raises as `as_published` where
+    it cannot be.
     """
 
     def __init__(self, case: Case, setting: Setting, epsilon: float, evolving: baselines.AugPE):
@@ -98,7 +99,8 @@ class Methods:
         self.oue = baselines.LocalBuckets(buckets, every, *bill, threshold=setting.frequency)
         self.local = baselines.LocalEmbeddings(buckets, *bill, setting.frequency, setting.max_norm)
         self.grid = None
-        if setting.dims:
+        if setting.dims:  # whose origin is zero
+            self.grid_spectrum = synthesis.PublicSpectrum.fit(case.public)
             self.grid = as_published(setting.grid(setting.dims, case.public.shape[1]), *bill, setting.frequency)
 
     @property
@@ -114,7 +116,7 @@ class Methods:
         return found | ({GRID: paid(self.grid)} if self.grid else {})
 
     def released(self, method: str, seed: int):
-        """What one run of a method with tags releases: `tags` or `cells`, and `centroids`."""
+        """What one run of a method that names cells releases."""
         made = {PLAIN: self.ours, CENTRAL: self.central, OUE: self.oue, LOCAL: self.local, GRID: self.grid}[method]
         return made.release(self.case.private, Simulation(seed).child(method))
 
@@ -129,7 +131,8 @@ class Methods:
         if local and seed in self.setting.seeds[: self.setting.local_runs]:
             found[LOCAL] = self.released(LOCAL, seed).centroids
         if self.grid:
-            found[GRID] = self.released(GRID, seed).centroids
+            made = self.released(GRID, seed)
+            found |= {GRID: made.centroids, GRID_DENOISED: made.denoised(self.grid_spectrum).centroids}
         return found
 
     def runs(self) -> dict[str, list[np.ndarray]]:

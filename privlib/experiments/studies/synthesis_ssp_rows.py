@@ -16,6 +16,7 @@ from privlib.experiments.studies.synthesis_ssp import (
     CENTRAL,
     DENOISED,
     GRID,
+    GRID_DENOISED,
     LOCAL,
     OUE,
     PLAIN,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 Runs = Mapping[str, Sequence[np.ndarray]]
 SAME, UNRELATED = "same corpus", "unrelated corpus"
-COMPARED = (PLAIN, DENOISED, TEXTS, AUG_PE, GRID)  # what the figures of distances show
+COMPARED = (PLAIN, DENOISED, TEXTS, AUG_PE, GRID, GRID_DENOISED)  # what the figures of distances show
 PSIS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
 BOUND_PSIS = (0.5, 0.8, 1.0, 1.2, 1.5)  # each costs as much as all the counting of a run
 SLOW_RUNS = 3  # of noise on every embedding, a draw a record
@@ -184,10 +185,11 @@ def utilities(
     """F1, precision, recall and L2 by epsilon, ours and Aug-PE's, against all protected texts (probes aside).
 
     One row a (epsilon, method, scored), mean over `runs` seeds with Student's interval; none where some run released
-    nothing. The paper's grid stands beside ours where there is one. Beside them, the same at every epsilon, the paper's
-    references for as many as `outputs` (or half of the texts, where that is less): texts of the corpus itself, and the
-    unrelated probes' corpus. scored: "all" of the `texts`, as in the paper's Table 16; with `frequent`, a mask over the
-    rows of the case, also the "frequent" ones alone, as in its Table 1, where there are two or more.
+    nothing. The paper's grid, as released and denoised, stands beside ours where there is one. Beside them, the same at
+    every epsilon, the paper's references for as many as `outputs` (or half of the texts, where that is less): texts of
+    the corpus itself, and the unrelated probes' corpus. scored: "all" of the `texts`, as in the paper's Table 16; with
+    `frequent`, a mask over the rows of the case, also the "frequent" ones alone, as in its Table 1, where there are two
+    or more.
     """
     import pandas as pd
 
@@ -197,7 +199,7 @@ def utilities(
         groups = {"all": case.private[~case.probe]}
         if frequent is not None and (frequent & ~case.probe).sum() > 1:
             groups["frequent"] = case.private[frequent & ~case.probe]
-        ours = (DENOISED, TEXTS, AUG_PE, GRID) if methods.grid else (DENOISED, TEXTS, AUG_PE)
+        ours = (DENOISED, TEXTS, AUG_PE, GRID, GRID_DENOISED) if methods.grid else (DENOISED, TEXTS, AUG_PE)
         scored: dict[tuple[str, str], list[measures.Utility]] = {
             (name, kind): [] for kind in groups for name in (*ours, SAME, UNRELATED)
         }
@@ -279,8 +281,7 @@ def heavy(by_epsilon: Mapping[float, Methods]) -> pd.DataFrame:
             tags = methods.grid.buckets.assign(methods.case.private) if method == GRID else cells
             found = []
             for seed in setting.seeds[: SLOW_RUNS if method == LOCAL else setting.local_runs]:
-                made = methods.released(method, seed)
-                named = made.cells if method in (PLAIN, GRID) else made.tags
+                named = methods.released(method, seed).cells
                 found.append(measures.heavy_buckets(named, tags, setting.frequency))
             scores = {"recall": [one.recall for one in found]}
             if all(one.found for one in found):

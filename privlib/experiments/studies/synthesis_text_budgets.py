@@ -9,14 +9,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privlib import baselines
 from privlib.experiments.studies.synthesis_text import EXACT, MEMBER, RELEASED, Case, Centroid, Releases, texts
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from privlib.experiments.studies.synthesis_text import Published
+    from privlib.experiments.studies.synthesis_text import Published, Setting
     from privlib.experiments.studies.synthesis_text_scores import Texts
     from privlib.synthesis import Inversion, SearchInverter
+
+OURS, CURATOR = "ours", "a curator"
+
+
+class CuratorReleases(Releases):
+    """The same of a trusted curator, who noises the sum of a cell for one record; as released, not denoised.
+
+    Source: Fre-E2T, Section 8, "central DP" (Table 9).
+    """
+
+    def __init__(self, case: Case, setting: Setting, epsilon: float):
+        super().__init__(case, setting, epsilon)
+        self._spectrum = None
+        self.mechanism = baselines.CuratorRelease(self.buckets, epsilon, setting.delta, threshold=setting.frequency)
 
 
 @dataclass(frozen=True)
@@ -48,13 +63,15 @@ def inverted(
     finder: SearchInverter | Published,
     reword: Callable[[Sequence[Inversion]], Sequence[Sequence[str]]],
     seed: int,
+    exact: bool = True,
 ) -> dict[float, Budget]:
-    """Texts of the released cells of `picked` at each epsilon, and of their exact means, as found and by `reword`.
+    """Texts of the released cells of `picked` at each epsilon, as found and by `reword`.
 
-    An epsilon whose releases hold none of the cells is left out; exact means stand at infinity.
+    An epsilon whose releases hold none of the cells is left out; with `exact`, texts of the cells' means stand at
+    infinity.
     """
-    made = {}
-    for epsilon, releases in [*by_epsilon.items(), (math.inf, next(iter(by_epsilon.values())))]:
+    made, every = {}, list(by_epsilon.items())
+    for epsilon, releases in [*every, (math.inf, every[0][1])] if exact else every:
         kind = EXACT if epsilon == math.inf else RELEASED
         some = list(picked) if kind == EXACT else same_cells(picked, releases)
         if some:
@@ -65,14 +82,16 @@ def inverted(
     return made
 
 
-def table(budgets: Mapping[float, Budget], scored: Callable[[Budget], pd.DataFrame]) -> pd.DataFrame:
-    """What `scored` makes of each budget, with a leading column epsilon in place of the kind of centroids."""
+def table(told: Mapping[str, Mapping[float, Budget]], scored: Callable[[Budget], pd.DataFrame]) -> pd.DataFrame:
+    """What `scored` makes of each budget, by (who released) and epsilon in place of the kind of centroids."""
     import pandas as pd
 
     parts = []
-    for epsilon, budget in budgets.items():
-        rows = scored(budget)
-        rows = rows[rows["kind"] == (EXACT if epsilon == math.inf else RELEASED)].drop(columns="kind")
-        rows.insert(0, "epsilon", epsilon)
-        parts.append(rows)
+    for by, budgets in told.items():
+        for epsilon, budget in budgets.items():
+            rows = scored(budget)
+            rows = rows[rows["kind"] == (EXACT if epsilon == math.inf else RELEASED)].drop(columns="kind")
+            rows.insert(0, "epsilon", epsilon)
+            rows.insert(0, "by", by)
+            parts.append(rows)
     return pd.concat(parts, ignore_index=True)

@@ -177,7 +177,7 @@ def outputs(case: Case, epsilon: float) -> Iterator[tuple[str, dict[str, object]
             means = curator.release(case.target, Simulation(seed))
             share = float(means.counts.sum()) / len(case.target)
             name = "central" if kind == "grid" else "central, anchored"
-            yield name, public, seed, means.tags, means.centroids, share
+            yield name, public, seed, means.cells, means.centroids, share
 
 
 def _public(kind: str, mechanism: synthesis.CentroidRelease) -> dict[str, object]:

@@ -19,7 +19,7 @@ from privlib.plans.verifier.questions import Unit, units
 from privlib.plans.verifier.ranks import Rank, read_ranks
 from privlib.plans.verifier.settings import Settings
 from privlib.plans.verifier.shares import read_shares
-from privlib.plans.verifier.sizes import told_size
+from privlib.plans.verifier.sizes import couples, told_size
 from privlib.plans.verifier.standins import stand_ins
 from privlib.plans.verifier.tokens import sentences, tokenize
 from privlib.plans.verifier.words import contents, is_prose, strange_words, without_prose
@@ -195,6 +195,8 @@ class _Reading(Judge):
         numbers = read_numbers(tokens, first, last, self.unread)
         atoms = {atom for group in groups for atom in group.atoms}
         owned = firm or named or bool(atoms) or (bool(carried) and _points_back(said))
+        for pair in couples(tokens, first, last):
+            self._counts_themes(pair, first, last)
         bounds = {number.first for number in numbers} | {share.first for share in shares}
         numbers = [n for n in numbers if not self._is_public(n, first, last, owned, len(atoms))]
         if not groups and said & {"these", "they", "respectively"} and len(numbers) == len(self.seen) > 1:
@@ -273,12 +275,18 @@ class _Reading(Judge):
         counted = lexicon.THEMES | lexicon.DOCUMENT | lexicon.RECORDS | lexicon.SCALE_UNITS
         return noun.endswith("s") and len(noun) > 3 and noun not in counted and noun not in lexicon.BREAKS
 
+    def _counts_themes(self, number: Number, first: int, last: int) -> bool:
+        """Whether a number says how many themes the plan holds; a false one is rejected here."""
+        if (holder := told_size(number, self.tokens, first, last, self.free)) is None:
+            return False
+        told = {mention.atom for mention in self.mentions} - {FOREIGN} if holder == "paper" else ()
+        if number.value not in (len(self.plan.atoms), len(told)):
+            self._reject("number", number.first, number.last, "the plan admits another number of themes")
+        return True
+
     def _is_public(self, number: Number, first: int, last: int, owned: bool, named: int) -> bool:
         """Whether a number is about the release itself; a false one is rejected here."""
-        if (holder := told_size(number, self.tokens, first, last, self.free)) is not None:
-            told = {mention.atom for mention in self.mentions} - {FOREIGN} if holder == "paper" else ()
-            if number.value not in (len(self.plan.atoms), len(told)):
-                self._reject("number", number.first, number.last, "the plan admits another number of themes")
+        if self._counts_themes(number, first, last):
             return True
         judged = self.settings.judge(number, self.tokens, first, last, self.free, owned)
         if judged is False:

@@ -56,6 +56,12 @@ def told_size(number: Number, tokens: list[Token], first: int, last: int, free: 
     return "plan" if opens and passed else None
 
 
+def couples(tokens: list[Token], first: int, last: int) -> list[Number]:
+    """Every "couple of" as the number two: so it counts themes; of people it is a vague share."""
+    pairs = (k for k in range(first, last - 1) if tokens[k].text == "couple" and tokens[k + 1].text == "of")
+    return [Number(2.0, 1.0, "plain", k, k + 2) for k in pairs]
+
+
 def _holder(words: list[str]) -> str | None:
     if _WHOLES.intersection(words):
         return "plan"
