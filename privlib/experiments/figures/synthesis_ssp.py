@@ -26,23 +26,50 @@ def draw_distances(record: Record) -> Figure:
 
     methods = [method for method in SHOWN if (record.rows["method"] == method).any()]
     figure, panels = plt.subplots(len(methods), 1, figsize=(WIDTH, 2.0 * len(methods)), sharex=True, squeeze=False)
-    radius = float(record.parameters["radius"])
     for axes, method in zip(panels[:, 0], methods, strict=True):
-        for index, kind in enumerate(("frequent", "infrequent")):
-            rows = record.rows[(record.rows["method"] == method) & (record.rows["kind"] == kind)]
-            if rows.empty:
-                continue  # a small corpus may hold no frequent text
-            color = PALETTE[(0, 4)[index]]
-            look = {"color": color, "alpha": 0.55, "hatch": HATCHES[index], "edgecolor": color, "linewidth": 0.8}
-            axes.bar(rows["distance"], rows["share"], width=0.05, align="edge", label=f"{kind} texts", **look)
-        axes.axvline(radius, color="black", linestyle=":", label="r")
+        _histograms(axes, record, method)
         axes.set_title(method, loc="left", fontsize=11)
         axes.set_ylabel("share")
     panels[-1, 0].set_xlabel("distance to the nearest output")
-    farthest, seen = 2 * record.parameters.get("max_norm", 1.0), record.rows[record.rows["share"] > 0]["distance"].max()
-    panels[-1, 0].set_xlim(0, min(farthest, float(seen) + 0.1))
+    panels[-1, 0].set_xlim(0, _farthest(record))
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
+
+
+def draw_distances_elsewhere(records: Sequence[Record]) -> Figure:
+    """The same for records of several corpora: a row a corpus, a column a method without a grid."""
+    import matplotlib.pyplot as plt
+
+    methods = SHOWN[:3]
+    figure, panels = plt.subplots(len(records), 3, figsize=(WIDTH, 1.8 * len(records)), sharey="row", squeeze=False)
+    for row, record in zip(panels, records, strict=True):
+        for axes, method in zip(row, methods, strict=True):
+            _histograms(axes, record, method)
+            axes.set_xlim(0, _farthest(record))
+        row[0].set_ylabel(record.corpus)
+    for axes, method in zip(panels[0], methods, strict=True):
+        axes.set_title(method, loc="left", fontsize=10)
+    panels[-1, 1].set_xlabel("distance to the nearest output")
+    most = max(panels.ravel(), key=lambda axes: len(axes.get_legend_handles_labels()[1]))
+    figure.legend(*most.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _histograms(axes: Axes, record: Record, method: str) -> None:
+    for index, kind in enumerate(("frequent", "infrequent")):
+        rows = record.rows[(record.rows["method"] == method) & (record.rows["kind"] == kind)]
+        if rows.empty:
+            continue  # a small corpus may hold no frequent text
+        color = PALETTE[(0, 4)[index]]
+        look = {"color": color, "alpha": 0.55, "hatch": HATCHES[index], "edgecolor": color, "linewidth": 0.8}
+        axes.bar(rows["distance"], rows["share"], width=0.05, align="edge", label=f"{kind} texts", **look)
+    axes.axvline(float(record.parameters["radius"]), color="black", linestyle=":", label="r")
+
+
+def _farthest(record: Record) -> float:
+    """Where the axis of distances ends: no further than two vectors can lie apart."""
+    seen = float(record.rows[record.rows["share"] > 0]["distance"].max())
+    return min(2 * record.parameters.get("max_norm", 1.0), seen + 0.1)
 
 
 def draw_protection(record: Record, bounds: Record) -> Figure:
@@ -77,26 +104,39 @@ def draw_protection(record: Record, bounds: Record) -> Figure:
     return figure
 
 
-def draw_neighbours(record: Record) -> Figure:
-    """Mean distance to the nearest output by number of neighbours, a line a method."""
+def draw_neighbours(*records: Record) -> Figure:
+    """Mean distance to the nearest output by number of neighbours, a line a method, a panel a record."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(WIDTH, 3.8))
-    for index, method in enumerate(method for method in SHOWN if (record.rows["method"] == method).any()):
-        rows = record.rows[record.rows["method"] == method]
-        axes.errorbar(
-            rows["neighbours"] + 1,
-            rows["distance"],
-            yerr=np.maximum([rows["distance"] - rows["distance_low"], rows["distance_high"] - rows["distance"]], 0),
-            color=PALETTE[index],
-            marker=MARKERS[index],
-            linestyle=LINESTYLES[index],
-            label=method,
-        )
-    axes.set_xscale("log")
-    axes.set_xlabel("other texts within r (least of the group, plus one)")
-    axes.set_ylabel("distance to the nearest output")
-    figure.legend(loc="outside lower center", ncols=3, handlelength=3)
+    columns = min(2, len(records))
+    rows = -(-len(records) // columns)
+    figure, panels = plt.subplots(rows, columns, figsize=(WIDTH, 3.8 if rows == 1 else 2.9 * rows), squeeze=False)
+    for axes in panels.ravel()[len(records) :]:
+        axes.remove()
+    methods = [method for method in SHOWN if any((record.rows["method"] == method).any() for record in records)]
+    for axes, record in zip(panels.ravel(), records, strict=False):
+        for index, method in enumerate(methods):
+            part = record.rows[record.rows["method"] == method]
+            axes.errorbar(
+                part["neighbours"] + 1,
+                part["distance"],
+                yerr=np.maximum([part["distance"] - part["distance_low"], part["distance_high"] - part["distance"]], 0),
+                color=PALETTE[index],
+                marker=MARKERS[index],
+                linestyle=LINESTYLES[index],
+                label=method,
+            )
+        least = sorted(set(record.rows["neighbours"]))
+        axes.set_xscale("log")
+        axes.set_xticks([count + 1 for count in least], [f"{count:g}" for count in least])
+        axes.minorticks_off()
+        if len(records) > 1:
+            axes.set_title(record.corpus, loc="left", fontsize=11)
+    for axes in panels[-1]:
+        axes.set_xlabel("other texts within r, at least")
+    for axes in panels[:, 0]:
+        axes.set_ylabel("distance to nearest output")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3, handlelength=3)
     return figure
 
 
