@@ -178,6 +178,15 @@ def plan_release() -> tuple[Task, Task]:
     return lambda: mechanism.release(masses, Simulation(7)), lambda: np.sort(draw.random(100_000))
 
 
+def one_shot() -> tuple[Task, Task]:
+    from privlib.dp import ExponentialRounds, OneShotGumbel
+
+    masses = np.random.Generator(np.random.PCG64(7)).random(200) * 1000
+    public = {"epsilon": 1.0, "coordinate_sensitivity": 1.0, "unit": "record", "relation": "add_drop"}
+    shot, rounds = OneShotGumbel(10, **public), ExponentialRounds(10, **public)
+    return lambda: shot.release(masses, Simulation(7)), lambda: rounds.release(masses, Simulation(7))
+
+
 def million_assignments():
     """Synthetic rows of `assign`: 1e6 texts, 3 of 200 atoms each, masses on the grid; and whose each text is."""
     from scipy import sparse
@@ -322,6 +331,7 @@ ROWS = [  # name, pair, yardstick, largest ratio or None, largest seconds or Non
     ("release_delta, one evaluation", integrated, "np.sort of 3,000,000", None, 1.0, 9),
     ("one move of the centroid sliders", slider_move, "np.sort of 300,000", None, 0.1, 9),
     ("plan release m = 200", plan_release, "np.sort of 100,000", None, 2.0, 5),
+    ("one-shot admission, m = 200, L = 10", one_shot, "the same law in rounds", 1 / 1.5, None, 200),
     ("sketch 1e6 records, plan m = 200", lambda: aggregate("record"), "column sums alone", None, 2.0, 3),
     ("sketch 300,000 users, plan m = 200", lambda: aggregate("user"), "column sums alone", None, 2.0, 3),
     ("assign 100,000 short texts, m = 200", assignment, "TF-IDF of them alone", 3.0, 60.0, 1),

@@ -552,6 +552,8 @@ def test_utility_is_scored_for_each_epsilon_between_references():
     assert rows.loc[tables.SAME, "f1"] > rows.loc[tables.UNRELATED, "f1"]
     assert rows.loc[ssp.DENOISED, "f1"] == 1.0
     assert (rows["runs"] == 3).all()
+    point = measures.utility(PLANTED.public.mean(axis=0)[None], PLANTED.private[~PLANTED.probe], SUPPORT.radius)
+    assert rows.loc[tables.MEAN, ["outputs", "recall", "l2"]].tolist() == pytest.approx([1.0, point.recall, point.l2])
 
 
 def test_frequent_texts_are_scored_beside_all_of_them_where_there_are_any():

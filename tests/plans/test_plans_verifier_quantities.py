@@ -64,6 +64,7 @@ t- The plan lists two themes.
 t- The plan lists five themes.
 t- The plan lists a couple of themes.
 t- The plan admits a couple of themes.
+t- The plan admits a pair of themes.
 t- There are a couple of topics in the plan.
 t- A couple of themes were admitted.
 t- The plan lists only two themes.
@@ -87,6 +88,7 @@ t+ A total of three themes were released.
 t+ The plan does not list five themes.
 t+ The plan does not admit a couple of themes.
 t+ A couple of themes exceed the rest.
+t+ A pair of themes exceeds the rest.
 t+ This summary lists a couple of themes: long wait and rude staff.
 t+ The plan could list five themes.
 t+ The plan lists two moderate themes.

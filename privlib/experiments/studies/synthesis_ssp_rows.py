@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Runs = Mapping[str, Sequence[np.ndarray]]
-SAME, UNRELATED = "same corpus", "unrelated corpus"
+SAME, UNRELATED, MEAN = "same corpus", "unrelated corpus", "mean of public texts"
 COMPARED = (PLAIN, DENOISED, TEXTS, AUG_PE, GRID, GRID_DENOISED)  # what the figures of distances show
 PSIS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
 BOUND_PSIS = (0.5, 0.8, 1.0, 1.2, 1.5)  # each costs as much as all the counting of a run
@@ -187,9 +187,9 @@ def utilities(
     One row a (epsilon, method, scored), mean over `runs` seeds with Student's interval; none where some run released
     nothing. The paper's grid, as released and denoised, stands beside ours where there is one. Beside them, the same at
     every epsilon, the paper's references for as many as `outputs` (or half of the texts, where that is less): texts of
-    the corpus itself, and the unrelated probes' corpus. scored: "all" of the `texts`, as in the paper's Table 16; with
-    `frequent`, a mask over the rows of the case, also the "frequent" ones alone, as in its Table 1, where there are two
-    or more.
+    the corpus itself, and the unrelated probes' corpus; and one of ours, a single point, the mean of the public texts.
+    scored: "all" of the `texts`, as in the paper's Table 16; with `frequent`, a mask over the rows of the case, also
+    the "frequent" ones alone, as in its Table 1, where there are two or more.
     """
     import pandas as pd
 
@@ -201,7 +201,7 @@ def utilities(
             groups["frequent"] = case.private[frequent & ~case.probe]
         ours = (DENOISED, TEXTS, AUG_PE, GRID, GRID_DENOISED) if methods.grid else (DENOISED, TEXTS, AUG_PE)
         scored: dict[tuple[str, str], list[measures.Utility]] = {
-            (name, kind): [] for kind in groups for name in (*ours, SAME, UNRELATED)
+            (name, kind): [] for kind in groups for name in (*ours, SAME, UNRELATED, MEAN)
         }
         for seed in setting.seeds[:runs]:
             found, noise = methods.outputs(seed, local=False), Simulation(seed)
@@ -213,6 +213,7 @@ def utilities(
                 own, other = min(outputs, len(texts) // 2), noise.child(UNRELATED)
                 scored[SAME, kind].append(measures.same_corpus_reference(texts, own, setting.radius, noise.child(SAME)))
                 scored[UNRELATED, kind].append(measures.unrelated_reference(strange, texts, few, setting.radius, other))
+                scored[MEAN, kind].append(measures.utility(case.public.mean(axis=0)[None], texts, setting.radius))
         for (name, kind), made in scored.items():
             if len(made) < min(runs, len(setting.seeds)):
                 continue

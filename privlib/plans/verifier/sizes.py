@@ -57,8 +57,8 @@ def told_size(number: Number, tokens: list[Token], first: int, last: int, free: 
 
 
 def couples(tokens: list[Token], first: int, last: int) -> list[Number]:
-    """Every "couple of" as the number two: so it counts themes; of people it is a vague share."""
-    pairs = (k for k in range(first, last - 1) if tokens[k].text == "couple" and tokens[k + 1].text == "of")
+    """Every "couple of" and "pair of" as the number two: so they count themes; of people they are a vague share."""
+    pairs = (k for k in range(first, last - 1) if tokens[k].text in ("couple", "pair") and tokens[k + 1].text == "of")
     return [Number(2.0, 1.0, "plain", k, k + 2) for k in pairs]
 
 
