@@ -24,11 +24,7 @@ NAMES = {
 }
 PANELS = (("mass_retained", "MassRetained"), ("linf", "largest error of an admitted mass"))
 LOOKS = dict(  # of a name, whichever others a record has
-    zip(
-        NAMES,
-        zip((*PALETTE[:7], "#7F7F7F", PALETTE[7]), (*MARKERS, "<"), (*LINESTYLES, "-"), strict=True),
-        strict=True,
-    )
+    zip(NAMES, zip(PALETTE, MARKERS, LINESTYLES, strict=True), strict=True)
 )
 
 
