@@ -17,7 +17,7 @@ class Provenance:
     """Displays as HTML in a notebook; says nothing of time, so that two runs show the same."""
 
     record: Record
-    recorded: bool = False  # of another run, whose committed record is drawn here
+    place: str = ""  # the committed file, of a record of another run that is drawn here
 
     def __repr__(self) -> str:
         return f"Provenance of record {self.record.id}: {self.record.notebook}, seed {self.record.seed}"
@@ -38,10 +38,9 @@ class Provenance:
         items = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in lines)
         beside = f' <a href="../records/{escape(made.id)}.csv">Numbers of {escape(made.id)} (CSV)</a>'
         where = ""
-        if self.recorded:
-            beside = ""
-            where = f" (<code>book/recorded/{escape(made.profile)}/{escape(made.corpus)}/{escape(made.id)}.json</code>)"
-        verb = "Recorded" if self.recorded else "Made"
+        if self.place:
+            beside, where = "", f" (<code>{escape(self.place)}</code>)"
+        verb = "Recorded" if self.place else "Made"
         summary = (
             f"{verb} by <code>{escape(made.notebook)}</code>, profile {escape(made.profile)}, seed {made.seed}; "
             f"record <code>{escape(made.id)}</code>{where}"

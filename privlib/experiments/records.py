@@ -174,7 +174,7 @@ class Record:
         """The line under a figure, for display as the last value of a cell; `recorded`: it is of another run."""
         from privlib.experiments.provenance import Provenance
 
-        return Provenance(self, recorded)
+        return Provenance(self, place_of(self) if recorded else "")
 
 
 def record(
@@ -252,6 +252,17 @@ def recorded(id: str, workspace: Workspace | None = None) -> list[Record]:
     """Committed records of one id, `book/recorded/<profile>/<corpus>/<id>.json`, in the order of these names."""
     folder = (workspace or Workspace.default()).recorded
     return [read(path) for path in sorted(folder.glob(f"*/*/{id}.json"))]
+
+
+def place_of(made: Record, workspace: Workspace | None = None) -> str:
+    """The committed file of a record, from the top of a checkout: by content, as one corpus may have several folders.
+
+    Where none holds it, the file that its names give.
+    """
+    root = (workspace or Workspace.default()).recorded
+    held = (path for path in sorted(root.glob(f"*/*/{made.id}.json")) if path.read_text("utf-8") == made.to_json())
+    path = next(held, root / made.profile / made.corpus / f"{made.id}.json")
+    return f"book/recorded/{path.relative_to(root).as_posix()}"
 
 
 def recorded_elsewhere(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from privlib import experiments
 from privlib.dp import Guarantee
-from privlib.experiments.records import Record, plain, read, restored
+from privlib.experiments.records import Record, place_of, plain, read, restored
 from privlib.experiments.workspace import Workspace
 
 CORPUS = SimpleNamespace(
@@ -236,6 +236,19 @@ def test_recorded_elsewhere_takes_the_largest_profile_of_each_other_corpus(tmp_p
     assert len(experiments.recorded_elsewhere(make(), most=1, workspace=workspace)) == 1
     small = experiments.recorded_elsewhere(make(), workspace=workspace, profiles=["smoke"])
     assert [(other.corpus, other.profile) for other in small] == [("amazon", "smoke"), ("cfpb", "smoke")]
+
+
+def test_a_record_in_a_folder_of_another_name_is_found_by_what_it_holds(tmp_path):
+    workspace = Workspace(tmp_path)
+    one, changed = make(), replace(make(), changed=("dims=4",))
+    for folder, made in (("tiny", one), ("tiny-grid", changed)):
+        path = workspace.recorded / "record" / folder / f"{made.id}.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(made.to_json())
+    assert place_of(changed, workspace) == f"book/recorded/record/tiny-grid/{one.id}.json"
+    assert place_of(one, workspace) == f"book/recorded/record/tiny/{one.id}.json"
+    gone = replace(one, seed=99)
+    assert place_of(gone, workspace) == f"book/recorded/{gone.profile}/{gone.corpus}/{gone.id}.json"
 
 
 def test_a_recorded_line_names_its_file_and_command_and_links_no_csv_of_this_run():
